@@ -1,0 +1,176 @@
+// Exact derivatives of poses, velocities, the Lagrangian and the elements in q and v.
+//
+// Everything is written with twists s_j of the coordinates about one fixed world point O. D_j, the derivative along
+// increment j, moves all that lies at or beyond coordinate j as a rigid body with s_j, hence
+//   D_j s_i = [s_j, s_i]   when j is at or above i (the same joint included), and 0 when j lies beyond i.
+// Second derivatives are D_j(D_i f): symmetric except between coordinates of one Ball or Free joint.
+#pragma once
+
+#include "dynamics.hpp"
+
+namespace symplectree {
+
+// Twists about O, and which coordinates move what.
+template <class T>
+struct Columns {
+  const Model& m;
+  Vec3<T> O;
+  std::vector<Spatial<T>> s;
+
+  explicit Columns(const Model& model) : m(model), s(model.nv) {}
+
+  // After compute_poses. O is the first body's centre, so that a mechanism far from the origin loses no digits.
+  void update(const Workspace<T>& w) {
+    O = w.pose[1].x;
+    for (int j = 0; j < m.nv; ++j) s[j] = shift_motion(w.S[j], O - w.pose[m.body_of[j]].x);
+  }
+
+  // Velocity that coordinate j gives to a point x moving with a body beyond it.
+  Vec3<T> at(int j, const Vec3<T>& x) const { return s[j].linear + cross(s[j].angular, x - O); }
+
+  // Calls f(j) for every coordinate that moves body i, from the body to the root.
+  template <class F>
+  void for_path(int i, F&& f) const {
+    for (; i > 0; i = m.bodies[i].parent)
+      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) f(j);
+  }
+
+  // For two coordinates on one path: is j at or above i?
+  bool at_or_above(int j, int i) const { return m.body_of[j] <= m.body_of[i]; }
+};
+
+// Pose of a frame fixed in body i: axes and origin in the world.
+template <class T>
+struct FramePose {
+  int body;
+  Mat3<T> R;
+  Vec3<T> x;
+};
+
+// `at` and `axes` are given in the core's axes of the body.
+template <class T>
+FramePose<T> frame_pose(const Point& p, const Mat3<double>& axes, const Workspace<T>& w) {
+  return {p.body, w.pose[p.body].R * cast<T>(axes), position(p, w)};
+}
+
+// The body Jacobian's column j for a frame: (angular, linear) in the frame's axes at its origin.
+template <class T>
+Spatial<T> frame_column(const Columns<T>& c, int j, const FramePose<T>& f) {
+  return {transposed_times(f.R, c.s[j].angular), transposed_times(f.R, c.at(j, f.x))};
+}
+
+// A 4×4 matrix [Ω, u; 0, 0] written row by row: here Ω R and u.
+inline void write_pose_rate(const Mat3<double>& R, const Vec3<double>& u, double* out) {
+  const double rows[16] = {R.a.x, R.b.x, R.c.x, u.x, R.a.y, R.b.y, R.c.y, u.y, R.a.z, R.b.z, R.c.z, u.z, 0, 0, 0, 0};
+  for (int k = 0; k < 16; ++k) out[k] = rows[k];
+}
+
+inline Mat3<double> cross_columns(const Vec3<double>& w, const Mat3<double>& R) {
+  return {cross(w, R.a), cross(w, R.b), cross(w, R.c)};
+}
+
+// D_i T (nv × 16), JM08 (3): [s_i] T.
+inline void pose_first(const Columns<double>& c, const FramePose<double>& f, double* out) {
+  c.for_path(f.body, [&](int i) {
+    write_pose_rate(cross_columns(c.s[i].angular, f.R), c.at(i, f.x), out + 16 * i);
+  });
+}
+
+// D_j D_i T (nv × nv × 16), JM08 (4): the twist nearer the root acts last, [s_j][s_i] T or [s_i][s_j] T.
+inline void pose_second(const Columns<double>& c, const FramePose<double>& f, double* out) {
+  c.for_path(f.body, [&](int i) {
+    c.for_path(f.body, [&](int j) {
+      const int outer = c.at_or_above(j, i) ? j : i, inner = outer == j ? i : j;
+      const Vec3<double>& w = c.s[outer].angular;
+      write_pose_rate(cross_columns(w, cross_columns(c.s[inner].angular, f.R)), cross(w, c.at(inner, f.x)),
+                      out + 16 * (c.m.nv * i + j));
+    });
+  });
+}
+
+// The frame's body velocity derivatives, JM08 (7)–(11). With J_i the body Jacobian's columns,
+// D_j J_i = [J_i, J_j] when j lies beyond i, else 0.
+//   dq (nv × 6): D_i V;  dqdv (nv × nv × 6): D_i J_j;  dqdq (nv × nv × 6): D_j D_i V.
+inline void velocity_derivatives(const Columns<double>& c, const FramePose<double>& f, const double* v, double* dq,
+                                 double* dqdv, double* dqdq) {
+  const int n = c.m.nv;
+  std::vector<Spatial<double>> J(n), above(n);  // above: velocity given by the joints strictly above coordinate i's
+  std::vector<int> path;
+  c.for_path(f.body, [&](int j) {
+    path.push_back(j);
+    J[j] = frame_column(c, j, f);
+  });
+  const auto beyond = [&](int j, int i) { return c.m.body_of[j] > c.m.body_of[i]; };
+  const auto write = [](const Spatial<double>& s, double* out) {
+    const double rows[6] = {s.angular.x, s.angular.y, s.angular.z, s.linear.x, s.linear.y, s.linear.z};
+    for (int k = 0; k < 6; ++k) out[k] = rows[k];
+  };
+  for (int i : path) {
+    for (int k : path)
+      if (beyond(i, k)) above[i] += v[k] * J[k];
+    write(bracket(above[i], J[i]), dq + 6 * i);
+  }
+  for (int i : path) {
+    for (int j : path) {
+      if (beyond(i, j)) write(bracket(J[j], J[i]), dqdv + 6 * (n * i + j));
+      // D_j [above_i, J_i] = [D_j above_i, J_i] + [above_i, D_j J_i]; above_i loses, by j beyond k, [J_k, J_j] v_k.
+      Spatial<double> change;
+      for (int k : path)
+        if (beyond(i, k) && beyond(j, k)) change += v[k] * bracket(J[k], J[j]);
+      Spatial<double> total = bracket(change, J[i]);
+      if (beyond(j, i)) total += bracket(above[i], bracket(J[i], J[j]));
+      write(total, dqdq + 6 * (n * i + j));
+    }
+  }
+}
+
+// First and second derivatives of L = T − V_gravity (springs are added by element_derivatives), JM08 (16)–(18).
+//   dq, dv (nv); dqdq[i, j] = D_j D_i L; dqdv[i, j] = D_i ∂L/∂v_j; dvdv = M.
+// With s, P (subtree momentum), C (subtree inertia) about O and Z_j = [V_λ(j), s_j]: relative to the rigid motion
+// by s_j, every velocity at or beyond j changes by Z_j.
+struct LagrangianDerivatives {
+  double *dq, *dv, *dqdq, *dqdv, *dvdv;
+};
+
+inline void lagrangian_derivatives(const Columns<double>& c, const double* v, const LagrangianDerivatives& out,
+                                   Workspace<double>& w) {
+  const Model& m = c.m;
+  const int n = m.nv;
+  std::vector<Spatial<double>> V(m.size()), P(m.size()), CS(n), Z(n), Y(n), G(n), YG(n);
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    V[i] = V[body.parent] + joint_twist(body, c.s.data(), v);
+    const RigidInertia<double> own{body.mass, {}, rotated(w.pose[i].R, body.inertia)};
+    w.composite[i] = shifted(own, w.pose[i].x - c.O);
+    P[i] = w.composite[i] * V[i];
+  }
+  for (int i = m.size() - 1; i > 0; --i) {
+    P[m.bodies[i].parent] += P[i];
+    w.composite[m.bodies[i].parent] += w.composite[i];
+  }
+  w.composite[0] = {};
+  const Spatial<double> up{{}, -m.gravity};
+  for (int j = 0; j < n; ++j) {
+    const int i = m.body_of[j];
+    CS[j] = w.composite[i] * c.s[j];
+    Z[j] = bracket(V[m.bodies[i].parent], c.s[j]);
+    Y[j] = w.composite[i] * Z[j] + bracket_force(c.s[j], P[i]);
+    G[j] = bracket(up, c.s[j]);
+    YG[j] = w.composite[i] * G[j] + bracket_force(c.s[j], w.composite[i] * up);
+    out.dq[j] = dot(P[i], Z[j]) - dot(CS[j], up);
+    out.dv[j] = dot(c.s[j], P[i]) + m.armature[j] * v[j];
+  }
+  for (int i = 0; i < n; ++i) {
+    c.for_path(m.body_of[i], [&](int j) {  // j at or above i
+      out.dvdv[n * i + j] = out.dvdv[n * j + i] = dot(CS[i], c.s[j]);
+      out.dqdq[n * i + j] = dot(Y[i], Z[j]) - dot(CS[i], G[j]);
+      out.dqdv[n * j + i] = dot(CS[i], Z[j]);
+      if (m.body_of[j] == m.body_of[i]) return;
+      out.dqdq[n * j + i] = dot(Y[i], Z[j]) - dot(c.s[j], YG[i]);
+      out.dqdv[n * i + j] = dot(c.s[j], Y[i]);
+    });
+    out.dvdv[n * i + i] += m.armature[i];
+  }
+}
+
+}  // namespace symplectree

@@ -1,0 +1,98 @@
+// Forces and energies of springs, dampers and loads, added to the bodies and joints they act on: O(1) each.
+#pragma once
+
+#include "dual.hpp"
+#include "kinematics.hpp"
+
+namespace symplectree {
+
+// A line element's length and what its potential says there.
+template <class T>
+struct LineState {
+  Vec3<T> d, u;  // from a to b; unit vector of it, zero where the length is zero
+  T length, energy, slope, curvature;
+  T slope_over_length;  // φ'/ℓ, finite at ℓ = 0 where φ' vanishes there
+};
+
+template <class T>
+LineState<T> line_state(const Line& line, const std::vector<Potential>& potentials, const Vec3<T>& d) {
+  using std::sqrt;
+  LineState<T> s;
+  s.d = d;
+  const T square = dot(d, d);
+  const bool zero = value_of(square) == 0;
+  s.length = zero ? T(0) : sqrt(square);
+  if (line.function < 0) {
+    const T stretch = s.length - T(line.length);
+    s.slope = T(line.stiffness) * stretch;
+    s.energy = T(0.5) * s.slope * stretch;
+    s.curvature = T(line.stiffness);
+  } else {
+    double phi[4];
+    potentials[line.function].evaluate(value_of(s.length), phi);
+    s.energy = chain(phi[0], phi[1], s.length);
+    s.slope = chain(phi[1], phi[2], s.length);
+    s.curvature = chain(phi[2], phi[3], s.length);
+  }
+  const T inverse = zero ? T(0) : T(1) / s.length;
+  s.u = inverse * d;
+  s.slope_over_length = !zero ? s.slope * inverse : value_of(s.slope) == 0 ? s.curvature : T(0);
+  return s;
+}
+
+// A wrench row in world axes: torque and force.
+template <class T>
+Spatial<T> world_wrench(const Wrench& row, const double* inputs, const Workspace<T>& w) {
+  T c[6];
+  for (int k = 0; k < 6; ++k) c[k] = T(row.value[k]) + (row.input[k] >= 0 && inputs ? T(inputs[row.input[k]]) : T(0));
+  const Spatial<T> given{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
+  if (row.world_axes) return given;
+  const Mat3<T> R = w.pose[row.point.body].R * cast<T>(row.axes);
+  return {R * given.angular, R * given.linear};
+}
+
+// w.joint_force ← what joint elements apply to each velocity at (q, v).
+template <class T>
+void joint_element_forces(const Model& m, const T* q, const T* v, const double* inputs, Workspace<T>& w) {
+  for (T& f : w.joint_force) f = T(0);
+  for (const JointSpring& e : m.joint_springs) w.joint_force[e.v] -= T(e.stiffness) * (q[e.q] - T(e.rest));
+  for (const JointDamper& e : m.joint_dampers) w.joint_force[e.v] -= T(e.damping) * v[e.v];
+  for (const JointForce& e : m.joint_forces)
+    w.joint_force[e.v] += T(e.value) + (e.input >= 0 && inputs ? T(inputs[e.input]) : T(0));
+}
+
+// Subtract from w.force, the wrench that motion requires of each body, what line elements and loads supply.
+template <class T>
+void subtract_element_wrenches(const Model& m, const double* inputs, Workspace<T>& w) {
+  const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
+    w.force[p.body] -= Spatial<T>{cross(x - w.pose[p.body].x, f), f};
+  };
+  for (const Line& line : m.lines) {
+    const Vec3<T> a = position(line.a, w), b = position(line.b, w);
+    const LineState<T> s = line_state(line, m.potentials, b - a);
+    const T rate = dot(s.u, velocity_at(b, line.b.body, w) - velocity_at(a, line.a.body, w));
+    const Vec3<T> tension = s.slope_over_length * s.d + (T(line.damping) * rate) * s.u;
+    act(line.a, a, tension);
+    act(line.b, b, -tension);
+  }
+  for (const Wrench& row : m.wrenches) {
+    const Spatial<T> f = world_wrench(row, inputs, w);
+    act(row.point, position(row.point, w), f.linear);
+    w.force[row.point.body].angular -= f.angular;
+  }
+}
+
+// Energy of all springs; poses must be there.
+template <class T>
+T spring_energy(const Model& m, const T* q, const Workspace<T>& w) {
+  T energy(0);
+  for (const JointSpring& e : m.joint_springs) {
+    const T stretch = q[e.q] - T(e.rest);
+    energy += T(0.5 * e.stiffness) * stretch * stretch;
+  }
+  for (const Line& line : m.lines)
+    energy += line_state(line, m.potentials, position(line.b, w) - position(line.a, w)).energy;
+  return energy;
+}
+
+}  // namespace symplectree

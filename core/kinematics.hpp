@@ -1,0 +1,134 @@
+// Where the bodies are and how they move (JM08 (1), (6)), in world axes at the centres of mass.
+#pragma once
+
+#include "workspace.hpp"
+
+namespace symplectree {
+
+// Pose of body i and its columns of S, from the parent's pose.
+template <class T>
+inline void place_body(const Body& body, const BodyPose<T>& parent, const T* q, BodyPose<T>& out, Spatial<T>* S) {
+  using std::cos, std::sin, std::sqrt;
+  const Mat3<T> base = parent.R * cast<T>(body.base_axes);
+  Vec3<T> origin = parent.R * Vec3<T>(body.base_point);  // of the joint's moving frame, from the parent's centre
+  const Vec3<T> centre(body.centre);
+  Vec3<T> d;  // from the joint's moving origin to the centre of mass
+  switch (body.kind) {
+    case Kind::Revolute:
+    case Kind::Screw: {
+      const T angle = q[body.q], c = cos(angle), s = sin(angle);
+      out.R = {c * base.a + s * base.b, c * base.b - s * base.a, base.c};
+      d = out.R * centre;
+      S[0] = {base.c, cross(base.c, d)};
+      if (body.kind == Kind::Screw) {
+        origin += (T(body.pitch) * angle) * base.c;
+        S[0].linear += T(body.pitch) * base.c;
+      }
+      break;
+    }
+    case Kind::Prismatic:
+      out.R = base;
+      d = base * centre;
+      origin += q[body.q] * base.c;
+      S[0] = {Vec3<T>{}, base.c};
+      break;
+    case Kind::Ball:
+    case Kind::Free: {
+      const bool free = body.kind == Kind::Free;
+      const T* p = q + body.q + (free ? 3 : 0);
+      const T norm = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+      out.R = base * quaternion_matrix<T>(p[0] / norm, p[1] / norm, p[2] / norm, p[3] / norm);
+      d = out.R * centre;
+      for (int j = 0; j < 3; ++j) S[j] = {out.R.column(j), cross(out.R.column(j), d)};
+      if (free) {
+        origin += base * Vec3<T>{q[body.q], q[body.q + 1], q[body.q + 2]};
+        for (int j = 0; j < 3; ++j) S[3 + j] = {Vec3<T>{}, out.R.column(j)};
+      }
+      break;
+    }
+  }
+  out.r = origin + d;
+  out.x = parent.x + out.r;
+}
+
+// Poses and columns of S of all bodies.
+template <class T>
+void compute_poses(const Model& m, const T* q, Workspace<T>& w) {
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    place_body(body, w.pose[body.parent], q, w.pose[i], &w.S[body.v]);
+  }
+}
+
+// The twist that the joint's own velocities give body i.
+template <class T>
+inline Spatial<T> joint_twist(const Body& body, const Spatial<T>* S, const T* v) {
+  Spatial<T> s = v[body.v] * S[body.v];
+  for (int j = body.v + 1; j < body.v + body.nv; ++j) s += v[j] * S[j];
+  return s;
+}
+
+// Twist of body i. When S moves with the body, its bias acceleration is Ẋ V_λ + Ṡ v with Ẋ V_λ = (0, ω_λ × ṙ) and
+// Ṡ v = ω_i × S v in both parts.
+template <class T>
+inline void move_body(const Body& body, int i, const T* v, Workspace<T>& w) {
+  const Spatial<T> s = joint_twist(body, w.S.data(), v);
+  const Spatial<T>& parent = w.V[body.parent];
+  const Spatial<T> V = shift_motion(parent, w.pose[i].r) + s;
+  w.V[i] = V;
+  w.bias[i] = {cross(V.angular, s.angular),
+               cross(parent.angular, V.linear - parent.linear) + cross(V.angular, s.linear)};
+}
+
+template <class T>
+void compute_velocities(const Model& m, const T* v, Workspace<T>& w) {
+  for (int i = 1; i < m.size(); ++i) move_body(m.bodies[i], i, v, w);
+}
+
+// World position of a point fixed in a body.
+template <class T>
+Vec3<T> position(const Point& p, const Workspace<T>& w) {
+  return w.pose[p.body].x + w.pose[p.body].R * Vec3<T>(p.at);
+}
+
+// Velocity of a world point that moves with body i.
+template <class T>
+Vec3<T> velocity_at(const Vec3<T>& x, int i, const Workspace<T>& w) {
+  return w.V[i].linear + cross(w.V[i].angular, x - w.pose[i].x);
+}
+
+// q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
+inline void retract(const Model& m, const double* q, const double* d, double* out) {
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& b = m.bodies[i];
+    if (b.nv == 1) {
+      out[b.q] = q[b.q] + d[b.v];
+      continue;
+    }
+    const bool free = b.kind == Kind::Free;
+    const double* p = q + b.q + (free ? 3 : 0);
+    double* o = out + b.q + (free ? 3 : 0);
+    const Vec3<double> w{d[b.v], d[b.v + 1], d[b.v + 2]};
+    const double angle2 = dot(w, w), angle = std::sqrt(angle2);
+    const bool small = angle < 1e-4;
+    if (free) {  // position: R (1 + b ŵ + c ŵ²) u with the coefficients of the exponential on SE(3)
+      const double half = std::sin(angle / 2);
+      const double B = small ? 0.5 - angle2 / 24 : 2 * half * half / angle2;
+      const double C = small ? 1.0 / 6 - angle2 / 120 : (angle - std::sin(angle)) / (angle2 * angle);
+      const Vec3<double> u{d[b.v + 3], d[b.v + 4], d[b.v + 5]}, wu = cross(w, u);
+      const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+      const Vec3<double> moved =
+          quaternion_matrix(p[0] * n, p[1] * n, p[2] * n, p[3] * n) * (u + B * wu + C * cross(w, wu));
+      const Vec3<double> x{q[b.q] + moved.x, q[b.q + 1] + moved.y, q[b.q + 2] + moved.z};
+      out[b.q] = x.x, out[b.q + 1] = x.y, out[b.q + 2] = x.z;
+    }
+    const double s = small ? 0.5 - angle2 / 48 : std::sin(angle / 2) / angle, c = std::cos(angle / 2);
+    const Vec3<double> e = s * w, a{p[1], p[2], p[3]};
+    const double qw = p[0] * c - dot(a, e);
+    const Vec3<double> qv = p[0] * e + c * a + cross(a, e);
+    const double n = 1 / std::sqrt(qw * qw + dot(qv, qv));
+    o[0] = qw * n, o[1] = qv.x * n, o[2] = qv.y * n, o[3] = qv.z * n;
+  }
+}
+
+}  // namespace symplectree

@@ -1,0 +1,134 @@
+// Vectors and matrices of three, templated on the scalar (double, a dual number, later a SIMD pack).
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+namespace symplectree {
+
+template <class T>
+struct Vec3 {
+  T x{}, y{}, z{};
+
+  Vec3() = default;
+  Vec3(T x_, T y_, T z_) : x(x_), y(y_), z(z_) {}
+  template <class U>
+    requires(!std::is_same_v<U, T>)
+  explicit Vec3(const Vec3<U>& u) : x(u.x), y(u.y), z(u.z) {}
+
+  Vec3& operator+=(const Vec3& b) {
+    x += b.x, y += b.y, z += b.z;
+    return *this;
+  }
+  Vec3& operator-=(const Vec3& b) {
+    x -= b.x, y -= b.y, z -= b.z;
+    return *this;
+  }
+};
+
+template <class T>
+Vec3<T> operator+(const Vec3<T>& a, const Vec3<T>& b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+template <class T>
+Vec3<T> operator-(const Vec3<T>& a, const Vec3<T>& b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+template <class T>
+Vec3<T> operator-(const Vec3<T>& a) {
+  return {-a.x, -a.y, -a.z};
+}
+template <class T>
+Vec3<T> operator*(const T& s, const Vec3<T>& a) {
+  return {s * a.x, s * a.y, s * a.z};
+}
+template <class T>
+T dot(const Vec3<T>& a, const Vec3<T>& b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+template <class T>
+Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// 3×3 matrix by its columns.
+template <class T>
+struct Mat3 {
+  Vec3<T> a, b, c;
+
+  static Mat3 identity() { return {{T(1), T(0), T(0)}, {T(0), T(1), T(0)}, {T(0), T(0), T(1)}}; }
+  const Vec3<T>& column(int j) const { return j == 0 ? a : j == 1 ? b : c; }
+};
+
+template <class T, class U>
+Mat3<T> cast(const Mat3<U>& m) {
+  return {Vec3<T>(m.a), Vec3<T>(m.b), Vec3<T>(m.c)};
+}
+template <class T>
+Vec3<T> operator*(const Mat3<T>& m, const Vec3<T>& v) {
+  return v.x * m.a + v.y * m.b + v.z * m.c;
+}
+template <class T>
+Mat3<T> operator*(const Mat3<T>& m, const Mat3<T>& n) {
+  return {m * n.a, m * n.b, m * n.c};
+}
+// mᵀ v
+template <class T>
+Vec3<T> transposed_times(const Mat3<T>& m, const Vec3<T>& v) {
+  return {dot(m.a, v), dot(m.b, v), dot(m.c, v)};
+}
+template <class T>
+Mat3<T> transposed(const Mat3<T>& m) {
+  return {{m.a.x, m.b.x, m.c.x}, {m.a.y, m.b.y, m.c.y}, {m.a.z, m.b.z, m.c.z}};
+}
+template <class T>
+Mat3<T> operator+(const Mat3<T>& m, const Mat3<T>& n) {
+  return {m.a + n.a, m.b + n.b, m.c + n.c};
+}
+
+// Symmetric 3×3 matrix.
+template <class T>
+struct Sym3 {
+  T xx{}, yy{}, zz{}, xy{}, xz{}, yz{};
+
+  Sym3& operator+=(const Sym3& s) {
+    xx += s.xx, yy += s.yy, zz += s.zz, xy += s.xy, xz += s.xz, yz += s.yz;
+    return *this;
+  }
+  static Sym3 diagonal(const T& d) { return {d, d, d, T(0), T(0), T(0)}; }
+};
+
+template <class T>
+Vec3<T> operator*(const Sym3<T>& s, const Vec3<T>& v) {
+  return {s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
+          s.xz * v.x + s.yz * v.y + s.zz * v.z};
+}
+template <class T, class U>
+Sym3<T> cast(const Sym3<U>& s) {
+  return {T(s.xx), T(s.yy), T(s.zz), T(s.xy), T(s.xz), T(s.yz)};
+}
+
+// R s Rᵀ
+template <class T>
+Sym3<T> rotated(const Mat3<T>& R, const Sym3<T>& s) {
+  const Vec3<T> p = s.xx * R.a + s.xy * R.b + s.xz * R.c;
+  const Vec3<T> q = s.xy * R.a + s.yy * R.b + s.yz * R.c;
+  const Vec3<T> r = s.xz * R.a + s.yz * R.b + s.zz * R.c;
+  const auto entry = [&](T Vec3<T>::*i, T Vec3<T>::*j) {
+    return p.*i * R.a.*j + q.*i * R.b.*j + r.*i * R.c.*j;
+  };
+  using V = Vec3<T>;
+  return {entry(&V::x, &V::x), entry(&V::y, &V::y), entry(&V::z, &V::z),
+          entry(&V::x, &V::y), entry(&V::x, &V::z), entry(&V::y, &V::z)};
+}
+
+// Rotation matrix of a unit quaternion (w, x, y, z).
+template <class T>
+Mat3<T> quaternion_matrix(const T& w, const T& x, const T& y, const T& z) {
+  const T one(1), two(2);
+  return {{one - two * (y * y + z * z), two * (x * y + w * z), two * (x * z - w * y)},
+          {two * (x * y - w * z), one - two * (x * x + z * z), two * (y * z + w * x)},
+          {two * (x * z + w * y), two * (y * z - w * x), one - two * (x * x + y * y)}};
+}
+
+}  // namespace symplectree

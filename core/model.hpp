@@ -1,0 +1,137 @@
+// The frozen model as the core uses it.
+//
+// The core chooses its own body axes, so that every axis of a one-coordinate joint is the body's z: then a rotation
+// costs two columns, and the axis in the world is a column of R. A body's reference point is its centre of mass.
+// Body 0 is the world.
+#pragma once
+
+#include <vector>
+
+#include "math.hpp"
+#include "tape.hpp"
+
+namespace symplectree {
+
+enum class Kind { Revolute, Prismatic, Screw, Ball, Free };
+
+struct Body {
+  int parent = 0;
+  Kind kind = Kind::Revolute;
+  int q = 0, v = 0, nv = 0;    // where its coordinates begin, and how many velocities it has
+  double mass = 0, pitch = 0;
+  Mat3<double> base_axes;      // the joint's base axes in the parent's axes
+  Vec3<double> base_point;     // the joint's base origin from the parent's centre, in the parent's axes
+  Vec3<double> centre;         // centre of mass from the joint's moving origin, in this body's axes
+  Sym3<double> inertia;        // about the centre of mass, in this body's axes
+  Mat3<double> axes;           // this body's axes in the axes of the user's link frame
+  Vec3<double> link_centre;    // centre of mass in the user's link frame
+};
+
+struct JointSpring {
+  int q, v;
+  double stiffness, rest;
+  int owner;
+};
+
+struct JointDamper {
+  int v;
+  double damping;
+  int owner;
+};
+
+struct JointForce {
+  int v;
+  double value;
+  int input, owner;
+};
+
+// A point fixed in a body: from its centre, in its axes.
+struct Point {
+  int body;
+  Vec3<double> at;
+};
+
+struct Line {
+  Point a, b;
+  int function;  // -1: linear spring
+  double stiffness, length, damping;
+  int owner;
+};
+
+struct Wrench {
+  Point point;
+  Mat3<double> axes;  // the frame's axes in the body's
+  bool world_axes;
+  double value[6];
+  int input[6];
+  int owner;
+};
+
+// φ(ℓ) and its first three derivatives, by a tape or by piecewise cubics.
+struct Potential {
+  Tape tape;
+  std::vector<double> breaks, coefficients;
+
+  void evaluate(double length, double out[4]) const;
+};
+
+struct Model {
+  int nq = 0, nv = 0, inputs = 0;
+  std::vector<Body> bodies;         // [0] is the world
+  std::vector<double> armature;     // of each velocity
+  std::vector<int> body_of;         // body of each velocity
+  Vec3<double> gravity;
+  double ground_energy = 0;
+  std::vector<JointSpring> joint_springs;
+  std::vector<JointDamper> joint_dampers;
+  std::vector<JointForce> joint_forces;
+  std::vector<Line> lines;
+  std::vector<Wrench> wrenches;
+  std::vector<Potential> potentials;
+
+  int size() const { return static_cast<int>(bodies.size()); }
+  bool has_lines_or_wrenches() const { return !lines.empty() || !wrenches.empty(); }
+};
+
+// A rotation whose third column is the unit vector `axis`.
+inline Mat3<double> axes_with_z(const Vec3<double>& axis) {
+  const double ax = std::fabs(axis.x), ay = std::fabs(axis.y), az = std::fabs(axis.z);
+  // The letter axes keep exact zeros and ones.
+  Vec3<double> first = ax >= ay && ax >= az ? Vec3<double>{0, 1, 0}
+                       : ay >= az           ? Vec3<double>{0, 0, 1}
+                                            : Vec3<double>{1, 0, 0};
+  first -= dot(first, axis) * axis;
+  first = (1 / std::sqrt(dot(first, first))) * first;
+  return {first, cross(axis, first), axis};
+}
+
+inline void Potential::evaluate(double length, double out[4]) const {
+  if (!tape.code.empty()) {
+    thread_local std::vector<double> work;
+    if (work.size() < static_cast<std::size_t>(tape.work_size)) work.resize(tape.work_size);
+    tape.run(&length, out, work.data());
+    return;
+  }
+  const int pieces = static_cast<int>(breaks.size()) - 1;
+  int low = 0, high = pieces - 1;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (breaks[middle] <= length) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  const double* c = &coefficients[4 * low];
+  // Beyond the ends the function goes on with the end's value, slope and curvature.
+  const double inside = length < breaks.front() ? breaks.front() : length > breaks.back() ? breaks.back() : length;
+  const double x = inside - breaks[low], beyond = length - inside;
+  out[3] = beyond == 0 ? 6 * c[0] : 0;
+  out[2] = 6 * c[0] * x + 2 * c[1];
+  out[1] = (3 * c[0] * x + 2 * c[1]) * x + c[2];
+  out[0] = ((c[0] * x + c[1]) * x + c[2]) * x + c[3];
+  out[0] += (out[1] + 0.5 * out[2] * beyond) * beyond;
+  out[1] += out[2] * beyond;
+}
+
+}  // namespace symplectree

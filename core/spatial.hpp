@@ -1,0 +1,148 @@
+// Twists, wrenches and inertias in world axes about a moving point.
+//
+// Everywhere in the core a body's twist is (angular velocity, velocity of its reference point) and its wrench is
+// (torque about that point, force), both in world axes. The reference point of a body is its centre of mass.
+// Carrying from one body to another is then a shift by r = (point of child) − (point of parent), without rotation.
+#pragma once
+
+#include "math.hpp"
+
+namespace symplectree {
+
+template <class T>
+struct Spatial {
+  Vec3<T> angular, linear;
+
+  Spatial& operator+=(const Spatial& b) {
+    angular += b.angular, linear += b.linear;
+    return *this;
+  }
+  Spatial& operator-=(const Spatial& b) {
+    angular -= b.angular, linear -= b.linear;
+    return *this;
+  }
+};
+
+template <class T>
+Spatial<T> operator+(const Spatial<T>& a, const Spatial<T>& b) {
+  return {a.angular + b.angular, a.linear + b.linear};
+}
+template <class T>
+Spatial<T> operator-(const Spatial<T>& a, const Spatial<T>& b) {
+  return {a.angular - b.angular, a.linear - b.linear};
+}
+template <class T>
+Spatial<T> operator*(const T& s, const Spatial<T>& a) {
+  return {s * a.angular, s * a.linear};
+}
+// The pairing of a twist with a wrench, or of a column of S with either.
+template <class T>
+T dot(const Spatial<T>& a, const Spatial<T>& b) {
+  return dot(a.angular, b.angular) + dot(a.linear, b.linear);
+}
+
+// The twist of a parent at the child's point, which lies r beyond the parent's.
+template <class T>
+Spatial<T> shift_motion(const Spatial<T>& V, const Vec3<T>& r) {
+  return {V.angular, V.linear + cross(V.angular, r)};
+}
+// The wrench at the child's point, which lies r beyond the parent's, taken about the parent's point.
+template <class T>
+Spatial<T> shift_force(const Spatial<T>& f, const Vec3<T>& r) {
+  return {f.angular + cross(r, f.linear), f.linear};
+}
+
+// [A, B] for twists about one fixed point (LLPS16 (15)).
+template <class T>
+Spatial<T> bracket(const Spatial<T>& A, const Spatial<T>& B) {
+  return {cross(A.angular, B.angular), cross(A.linear, B.angular) + cross(A.angular, B.linear)};
+}
+// How a wrench about a fixed point changes when what it acts on is moved by the twist A: −ad_Aᵀ f.
+template <class T>
+Spatial<T> bracket_force(const Spatial<T>& A, const Spatial<T>& f) {
+  return {cross(A.angular, f.angular) + cross(A.linear, f.linear), cross(A.angular, f.linear)};
+}
+
+// Inertia of rigidly joined bodies: mass, first moment and second moment about one point.
+template <class T>
+struct RigidInertia {
+  T mass{};
+  Vec3<T> moment;   // mass times (centre − point)
+  Sym3<T> inertia;  // about the point
+
+  RigidInertia& operator+=(const RigidInertia& b) {
+    mass += b.mass, moment += b.moment, inertia += b.inertia;
+    return *this;
+  }
+};
+
+template <class T>
+Spatial<T> operator*(const RigidInertia<T>& I, const Spatial<T>& V) {
+  return {I.inertia * V.angular + cross(I.moment, V.linear), I.mass * V.linear - cross(I.moment, V.angular)};
+}
+
+// 2 (u·v) 1 − u vᵀ − v uᵀ = −(û v̂ + v̂ û)
+template <class T>
+Sym3<T> double_cross(const Vec3<T>& u, const Vec3<T>& v) {
+  const T xx = u.x * v.x, yy = u.y * v.y, zz = u.z * v.z;
+  return {T(2) * (yy + zz),           T(2) * (xx + zz),           T(2) * (xx + yy),
+          -(u.x * v.y + u.y * v.x), -(u.x * v.z + u.z * v.x), -(u.y * v.z + u.z * v.y)};
+}
+
+// The same bodies about a point that lies r before the present one (as shift_force).
+template <class T>
+RigidInertia<T> shifted(const RigidInertia<T>& I, const Vec3<T>& r) {
+  RigidInertia<T> out{I.mass, I.moment + I.mass * r, I.inertia};
+  out.inertia += double_cross(r, I.moment + (T(0.5) * I.mass) * r);
+  return out;
+}
+
+// Articulated-body inertia: the symmetric 6×6 matrix [A, H; Hᵀ, M].
+template <class T>
+struct ArticulatedInertia {
+  Sym3<T> A;
+  Mat3<T> H;
+  Sym3<T> M;
+
+  ArticulatedInertia& operator+=(const ArticulatedInertia& b) {
+    A += b.A, H.a += b.H.a, H.b += b.H.b, H.c += b.H.c, M += b.M;
+    return *this;
+  }
+};
+
+template <class T>
+Spatial<T> operator*(const ArticulatedInertia<T>& I, const Spatial<T>& V) {
+  return {I.A * V.angular + I.H * V.linear, transposed_times(I.H, V.angular) + I.M * V.linear};
+}
+
+// I − s u uᵀ
+template <class T>
+void subtract_outer(ArticulatedInertia<T>& I, const T& s, const Spatial<T>& u) {
+  const Vec3<T> a = s * u.angular, l = s * u.linear;
+  const Vec3<T>&p = u.angular, &q = u.linear;
+  I.A.xx -= a.x * p.x, I.A.yy -= a.y * p.y, I.A.zz -= a.z * p.z;
+  I.A.xy -= a.x * p.y, I.A.xz -= a.x * p.z, I.A.yz -= a.y * p.z;
+  I.H.a -= q.x * a, I.H.b -= q.y * a, I.H.c -= q.z * a;
+  I.M.xx -= l.x * q.x, I.M.yy -= l.y * q.y, I.M.zz -= l.z * q.z;
+  I.M.xy -= l.x * q.y, I.M.xz -= l.x * q.z, I.M.yz -= l.y * q.z;
+}
+
+// The inertia about a point that lies r before the present one: Xᵀ I X with X the shift of motion by r.
+template <class T>
+ArticulatedInertia<T> shifted(const ArticulatedInertia<T>& I, const Vec3<T>& r) {
+  // H' = H + r̂ M, A' = A − H r̂ + r̂ H'ᵀ
+  const Mat3<T> H{I.H.a + cross(r, Vec3<T>{I.M.xx, I.M.xy, I.M.xz}),
+                  I.H.b + cross(r, Vec3<T>{I.M.xy, I.M.yy, I.M.yz}),
+                  I.H.c + cross(r, Vec3<T>{I.M.xz, I.M.yz, I.M.zz})};
+  // Columns of H r̂.
+  const Vec3<T> gx = r.z * I.H.b - r.y * I.H.c, gy = r.x * I.H.c - r.z * I.H.a, gz = r.y * I.H.a - r.x * I.H.b;
+  // Columns of r̂ H'ᵀ.
+  const Vec3<T> hx = cross(r, Vec3<T>{H.a.x, H.b.x, H.c.x}), hy = cross(r, Vec3<T>{H.a.y, H.b.y, H.c.y}),
+                hz = cross(r, Vec3<T>{H.a.z, H.b.z, H.c.z});
+  ArticulatedInertia<T> out{I.A, H, I.M};
+  out.A.xx += hx.x - gx.x, out.A.yy += hy.y - gy.y, out.A.zz += hz.z - gz.z;
+  out.A.xy += hy.x - gy.x, out.A.xz += hz.x - gz.x, out.A.yz += hz.y - gz.y;
+  return out;
+}
+
+}  // namespace symplectree

@@ -1,0 +1,83 @@
+// Scratch memory of the algorithms, allocated once per model and thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "model.hpp"
+#include "spatial.hpp"
+
+namespace symplectree {
+
+// Where a body is: its axes and centre in the world, and the way from its parent's centre to its own.
+template <class T>
+struct BodyPose {
+  Mat3<T> R;
+  Vec3<T> x, r;
+};
+
+// Of the world (body 0) pose, twist and acceleration are never written and stay zero.
+template <class T>
+struct Workspace {
+  std::vector<BodyPose<T>> pose;         // of each body
+  std::vector<Spatial<T>> S;             // of each velocity: the twist it gives its body, at the body's centre
+  std::vector<Spatial<T>> V;             // twist of each body
+  std::vector<Spatial<T>> bias;          // acceleration of each body that velocity alone causes
+  std::vector<Spatial<T>> acceleration;  // of each body
+  std::vector<Spatial<T>> force;         // wrench on each body
+  std::vector<ArticulatedInertia<T>> articulated;
+  std::vector<RigidInertia<T>> composite;
+  std::vector<Spatial<T>> W;             // of each velocity: articulated inertia times S
+  std::vector<T> pivot_inverse, u;       // of each velocity
+  std::vector<T> joint_force;            // of each velocity: what elements apply to it
+  std::vector<T> scratch;                // 4 (nq + nv) numbers for whoever needs them
+
+  explicit Workspace(const Model& m)
+      : pose(m.size()), S(m.nv), V(m.size()), bias(m.size()), acceleration(m.size()), force(m.size()),
+        articulated(m.size()), composite(m.size()), W(m.nv), pivot_inverse(m.nv), u(m.nv), joint_force(m.nv),
+        scratch(4 * (m.nq + m.nv)) {
+    pose[0].R = Mat3<T>::identity();
+  }
+};
+
+// Workspaces of one model, lent to one call at a time; threads get their own.
+template <class T>
+class WorkspacePool {
+ public:
+  explicit WorkspacePool(const Model& m) : model_(m) {}
+
+  class Loan {
+   public:
+    Loan(WorkspacePool& pool, std::unique_ptr<Workspace<T>> w) : pool_(pool), workspace_(std::move(w)) {}
+    ~Loan() {
+      std::lock_guard lock(pool_.mutex_);
+      pool_.idle_.push_back(std::move(workspace_));
+    }
+    Loan(const Loan&) = delete;
+    Workspace<T>& operator*() { return *workspace_; }
+
+   private:
+    WorkspacePool& pool_;
+    std::unique_ptr<Workspace<T>> workspace_;
+  };
+
+  Loan borrow() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto w = std::move(idle_.back());
+        idle_.pop_back();
+        return Loan(*this, std::move(w));
+      }
+    }
+    return Loan(*this, std::make_unique<Workspace<T>>(model_));
+  }
+
+ private:
+  const Model& model_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Workspace<T>>> idle_;
+};
+
+}  // namespace symplectree

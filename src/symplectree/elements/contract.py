@@ -1,0 +1,129 @@
+"""What an element must give: rows for the core, in one of four shapes.
+
+| rows | acts | energy and force |
+| --- | --- | --- |
+| `joint_springs` | on one coordinate | V = ½ k (q − rest)² |
+| `joint_dampers` | on one velocity | f = −c v |
+| `joint_forces` | on one velocity | f = value, or the input's value |
+| `lines` | between two points at distance ℓ | V = φ(ℓ), tension φ'(ℓ) + c ℓ̇ |
+| `wrenches` | on a frame | constant torque and force in the frame's or in the world's axes, or inputs |
+
+The core computes from these rows every value and derivative; `check_element` compares them with finite differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.symbolic.tape import Tape
+
+
+@dataclass(frozen=True)
+class Element:
+    """Base of all elements. A name is made up when none is given."""
+
+    name: str | None = field(default=None, kw_only=True)
+
+    def lower(self, into: Lowering) -> Element:
+        """Add this element's rows to the tables; return the element as the model keeps it."""
+        raise TypeError(f"{type(self).__name__} gives no rows")
+
+
+@dataclass
+class ElementTables:
+    """Rows of numbers that the core reads; the last column of each is the element's index."""
+
+    joint_springs: list[tuple[float, ...]] = field(default_factory=list)  # q index, v index, k, rest, owner
+    joint_dampers: list[tuple[float, ...]] = field(default_factory=list)  # v index, c, owner
+    joint_forces: list[tuple[float, ...]] = field(default_factory=list)  # v index, value, input or -1, owner
+    # body a, point a (3), body b, point b (3), function or -1, k, length, c, owner
+    lines: list[tuple[float, ...]] = field(default_factory=list)
+    # body, point (3), rotation (9), 0 body or 1 world axes, values (6), inputs or -1 (6), owner
+    wrenches: list[tuple[float, ...]] = field(default_factory=list)
+    functions: list[Tape | Table] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+
+    WIDTHS = {"joint_springs": 5, "joint_dampers": 3, "joint_forces": 4, "lines": 13, "wrenches": 27}
+
+    def arrays(self) -> dict[str, Array]:
+        return {
+            name: np.array(getattr(self, name), dtype=float).reshape(-1, width)
+            for name, width in self.WIDTHS.items()
+        }
+
+
+@dataclass(frozen=True)
+class Table:
+    """A function of one variable by piecewise cubics: breaks (k+1,), coefficients (k, 4), highest power first."""
+
+    breaks: Array
+    coefficients: Array
+
+
+@dataclass
+class Lowering:
+    """Looks names up for elements while `build()` lowers them."""
+
+    tables: ElementTables
+    find_frame: Callable[[str], tuple[int, Array]]
+    find_coordinates: Callable[[str], list[tuple[int, int]]]
+    owner: int = 0
+    what: str = ""
+
+    def frame(self, name: Any) -> tuple[int, Array]:
+        """Body and offset of a frame; raises ModelError naming the element."""
+        try:
+            return self.find_frame(name)
+        except ModelError as error:
+            raise ModelError(f"{self.what}: {error}") from None
+
+    def coordinates(self, name: Any) -> list[tuple[int, int]]:
+        """(q index or -1, v index) of a coordinate, or of all coordinates of a joint."""
+        try:
+            return self.find_coordinates(name)
+        except ModelError as error:
+            raise ModelError(f"{self.what}: {error}") from None
+
+    def coordinate(self, name: Any) -> tuple[int, int]:
+        """(q index or -1, v index) of exactly one coordinate."""
+        found = self.coordinates(name)
+        if len(found) != 1:
+            names = ", ".join(f"'{name}.{i}'" for i in range(len(found)))
+            raise ModelError(f"{self.what}: joint {name!r} has {len(found)} coordinates; name one of {names}")
+        return found[0]
+
+    def number(self, value: Any, quantity: str) -> float:
+        """A finite float; raises ModelError naming element and quantity."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ModelError(f"{self.what}: {quantity} is {value!r}, not a number") from None
+        if not np.isfinite(number):
+            raise ModelError(f"{self.what}: {quantity} is {number}, not a finite number")
+        return number
+
+    def number_or_input(self, value: Any, quantity: str) -> tuple[float, int]:
+        """A constant, or 0 and the index of the input that `value` names."""
+        if isinstance(value, str):
+            if value not in self.tables.inputs:
+                self.tables.inputs.append(value)
+            return 0.0, self.tables.inputs.index(value)
+        return self.number(value, quantity), -1
+
+    def line(self, a: str, b: str, *, function: int = -1, stiffness: Any = 0, length: Any = 0, damping: Any = 0) -> None:
+        """Add a row between the origins of two frames."""
+        body_a, T_a = self.frame(a)
+        body_b, T_b = self.frame(b)
+        if body_a == body_b:
+            raise ModelError(f"{self.what}: frames {a!r} and {b!r} are on the same body, so it can do nothing")
+        k, rest = self.number(stiffness, "stiffness"), self.number(length, "length")
+        if rest < 0:
+            raise ModelError(f"{self.what}: length is {rest}; it must be zero or more")
+        c = self.number(damping, "damping")
+        self.tables.lines.append((body_a, *T_a[:3, 3], body_b, *T_b[:3, 3], function, k, rest, c, self.owner))

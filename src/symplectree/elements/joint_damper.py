@@ -1,0 +1,21 @@
+"""Linear damping of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symplectree.elements.contract import Element, Lowering
+
+
+@dataclass(frozen=True)
+class JointDamper(Element):
+    """f = −`damping`·v on a coordinate, or on all coordinates of the joint named; N·m·s/rad or N·s/m."""
+
+    coordinate: str
+    damping: float
+
+    def lower(self, into: Lowering) -> JointDamper:
+        c = into.number(self.damping, "damping")
+        for _, v_index in into.coordinates(self.coordinate):
+            into.tables.joint_dampers.append((v_index, c, into.owner))
+        return self

@@ -1,0 +1,21 @@
+"""A motor: force or torque on one coordinate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symplectree.elements.contract import Element, Lowering
+
+
+@dataclass(frozen=True)
+class JointForce(Element):
+    """f = `value` [N·m or N] on a coordinate; a name instead of a number makes it an input set by `forces=`."""
+
+    coordinate: str
+    value: float | str
+
+    def lower(self, into: Lowering) -> JointForce:
+        _, v_index = into.coordinate(self.coordinate)
+        value, source = into.number_or_input(self.value, "value")
+        into.tables.joint_forces.append((v_index, value, source, into.owner))
+        return self

@@ -1,0 +1,28 @@
+"""Linear spring on one coordinate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symplectree.elements.contract import Element, Lowering
+from symplectree.errors import ModelError
+
+
+@dataclass(frozen=True)
+class JointSpring(Element):
+    """V = ½ `stiffness` (q − `rest`)²; N·m/rad or N/m."""
+
+    coordinate: str
+    stiffness: float
+    rest: float = field(default=0.0, kw_only=True)
+
+    def lower(self, into: Lowering) -> JointSpring:
+        q_index, v_index = into.coordinate(self.coordinate)
+        if q_index < 0:
+            raise ModelError(
+                f"{into.what}: {self.coordinate!r} belongs to a Ball or Free joint, whose coordinates are not lengths "
+                "or angles; use Spring between two frames"
+            )
+        k, rest = into.number(self.stiffness, "stiffness"), into.number(self.rest, "rest")
+        into.tables.joint_springs.append((q_index, v_index, k, rest, into.owner))
+        return self

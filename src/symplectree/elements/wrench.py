@@ -1,0 +1,48 @@
+"""Loads on a frame, in its own axes or in those of the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from symplectree.elements.contract import Element, Lowering
+from symplectree.errors import ModelError
+
+
+@dataclass(frozen=True)
+class BodyWrench(Element):
+    """`torque` [N·m] and `force` [N] at the origin of `frame`, in the axes of the frame, turning with it.
+
+    Any of the numbers may be a name instead: an input set by `forces=`.
+    """
+
+    WORLD_AXES: ClassVar[bool] = False
+
+    frame: str
+    torque: tuple[float | str, float | str, float | str] = field(default=(0, 0, 0), kw_only=True)
+    force: tuple[float | str, float | str, float | str] = field(default=(0, 0, 0), kw_only=True)
+
+    def lower(self, into: Lowering) -> Element:
+        body, T = into.frame(self.frame)
+        if body < 0:
+            raise ModelError(f"{into.what}: frame {self.frame!r} is fixed to the world, so it can do nothing")
+        pairs = []
+        for quantity, vector in (("torque", self.torque), ("force", self.force)):
+            if isinstance(vector, str) or not hasattr(vector, "__len__") or len(vector) != 3:
+                raise ModelError(f"{into.what}: {quantity} is {vector!r}; give three numbers or names of inputs")
+            pairs += [into.number_or_input(component, quantity) for component in vector]
+        values, sources = zip(*pairs, strict=True)
+        into.tables.wrenches.append(
+            (body, *T[:3, 3], *T[:3, :3].ravel(), float(self.WORLD_AXES), *values, *sources, into.owner)
+        )
+        return self
+
+
+@dataclass(frozen=True)
+class SpatialWrench(BodyWrench):
+    """`torque` [N·m] and `force` [N] at the origin of `frame`, in the axes of the world.
+
+    Any of the numbers may be a name instead: an input set by `forces=`.
+    """
+
+    WORLD_AXES: ClassVar[bool] = True

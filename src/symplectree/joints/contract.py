@@ -1,0 +1,182 @@
+"""What a joint must give, and the check that it gives it.
+
+A joint joins a base frame (placed in the parent) to a moving frame (the link's own). For its own coordinates it gives
+
+| method | meaning | shape |
+| --- | --- | --- |
+| `transform(q)` | pose T(q) of the moving frame in the base frame | (4, 4) |
+| `subspace(q)` | body-frame Jacobian S: the twist of the moving frame is S v | (6, nv) |
+| `subspace_derivative(q)` | D_j S, the change of S along increment j | (nv, 6, nv) |
+| `retract(q, d)` | the configuration reached from q by the increment d | (nq,) |
+| `local(q0, q1)` | the increment d with retract(q0, d) = q1 | (nv,) |
+| `neutral` | the configuration with T = identity | (nq,) |
+| `steps()` | the same joint as a row of elementary joints, which is what the core executes | |
+
+Increments are plain differences of coordinates, except for quaternions, where they are rotation vectors (Ball)
+or twists (Free) of the moving frame: T(retract(q, d)) = T(q) exp[S d] for these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symplectree.errors import ModelError
+from symplectree.lie import AXES, Array, axis_vector, inverse
+
+Kind = Literal["revolute", "prismatic", "screw", "ball", "free"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """An elementary joint, whose S is constant in its moving frame. The core knows only these five kinds."""
+
+    kind: Kind
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    pitch: float = 0.0
+
+    @property
+    def nq(self) -> int:
+        return {"ball": 4, "free": 7}.get(self.kind, 1)
+
+    @property
+    def nv(self) -> int:
+        return {"ball": 3, "free": 6}.get(self.kind, 1)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Base of all joints: a name, coordinates in a vector space, and rotor inertia.
+
+    `armature` is one number for all coordinates, or one for each; it is added to the mass matrix.
+    """
+
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+
+    name: str
+    armature: float | tuple[float, ...] = field(default=0.0, kw_only=True)
+
+    @property
+    def neutral(self) -> Array:
+        return np.zeros(self.nq)
+
+    def retract(self, q: ArrayLike, increment: ArrayLike) -> Array:
+        return np.asarray(q, dtype=float) + np.asarray(increment, dtype=float)
+
+    def local(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        return np.asarray(q1, dtype=float) - np.asarray(q0, dtype=float)
+
+    def transform(self, q: ArrayLike) -> Array:
+        raise TypeError(f"{type(self).__name__} gives no transform")
+
+    def subspace(self, q: ArrayLike) -> Array:
+        raise TypeError(f"{type(self).__name__} gives no subspace")
+
+    def subspace_derivative(self, q: ArrayLike) -> Array:
+        """Zero for a joint whose S is constant in its moving frame."""
+        return np.zeros((self.nv, 6, self.nv))
+
+    def steps(self) -> tuple[Step, ...]:
+        raise TypeError(f"{type(self).__name__} gives no elementary joints")
+
+    def armatures(self) -> Array:
+        """Rotor inertia of each coordinate, (nv,). Raises ModelError when it cannot be one."""
+        values = np.atleast_1d(np.asarray(self.armature, dtype=float))
+        if values.size not in (1, self.nv):
+            raise ModelError(f"armature of joint {self.name!r} has {values.size} values; give 1 or {self.nv}")
+        if not np.all(np.isfinite(values)) or np.any(values < 0):
+            raise ModelError(f"armature of joint {self.name!r} is {self.armature}; it must be zero or more")
+        return np.broadcast_to(values, (self.nv,)).copy()
+
+
+def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
+    """The checked unit vector of an axis; raises ModelError naming `owner`."""
+    if isinstance(axis, str):
+        if axis.lstrip("-") not in AXES:
+            raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
+        vector = axis_vector(axis)
+    else:
+        try:
+            vector = np.asarray(axis, dtype=float)
+        except (TypeError, ValueError):
+            vector = np.zeros(0)
+    if vector.shape != (3,):
+        raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
+    if not np.all(np.isfinite(vector)):
+        raise ModelError(f"axis of {owner} holds a value that is not finite: {axis!r}")
+    length = float(np.linalg.norm(vector))
+    if length == 0:
+        raise ModelError(f"axis of {owner} is zero; give a unit vector")
+    if abs(length - 1) > 1e-6:
+        unit = ", ".join(f"{c:.9g}" for c in vector / length)
+        raise ModelError(f"axis of {owner} has length {length:.6g}, not 1; did you mean ({unit})?")
+    x, y, z = (float(c) for c in vector / length)
+    return x, y, z
+
+
+def column(angular: ArrayLike = (0, 0, 0), linear: ArrayLike = (0, 0, 0)) -> Array:
+    """One column of S from its angular and its linear part, (6,)."""
+    return np.concatenate([np.asarray(angular, dtype=float), np.asarray(linear, dtype=float)])
+
+
+def _require(condition: bool, joint: Joint, what: str, error: float) -> None:
+    if not condition:
+        raise AssertionError(f"{type(joint).__name__} {joint.name!r}: {what} (off by {error:.3g})")
+
+
+def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: float = 1e-7) -> None:
+    """Compare everything `joint` gives with finite differences, and its parts with each other.
+
+    Checked at `samples` random configurations: T is a rigid motion and the identity at neutral; S is the derivative of
+    T and D_j S that of S along increments; local undoes retract; the elementary joints of `steps()` give the same T.
+
+    Raises AssertionError saying which part is wrong and by how much. `tolerance` is that of central differences with a
+    step of 1e-5 (their rounding is about 1e-11, their truncation 1e-10 for coordinates of order one).
+    """
+    rng = np.random.default_rng(seed)
+    step = 1e-5
+    _require(len(joint.neutral) == joint.nq, joint, "neutral has the wrong length", len(joint.neutral) - joint.nq)
+    if joint.nv == 0:
+        return
+    error = float(np.abs(joint.transform(joint.neutral) - np.eye(4)).max())
+    _require(error < 1e-12, joint, "T(neutral) is not the identity", error)
+    for _ in range(samples):
+        q = joint.retract(joint.neutral, rng.normal(size=joint.nv))
+        T, S, dS = joint.transform(q), joint.subspace(q), joint.subspace_derivative(q)
+        _require(S.shape == (6, joint.nv), joint, f"S has shape {S.shape}", 0)
+        _require(dS.shape == (joint.nv, 6, joint.nv), joint, f"dS has shape {dS.shape}", 0)
+        error = float(np.abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max())
+        _require(error < 1e-12, joint, "T is not a rigid motion", error)
+        for j in range(joint.nv):
+            e = np.eye(joint.nv)[j] * step
+            ahead, behind = joint.retract(q, e), joint.retract(q, -e)
+            dT = (joint.transform(ahead) - joint.transform(behind)) / (2 * step)
+            body = inverse(T) @ dT
+            twist = np.array([body[2, 1], body[0, 2], body[1, 0], *body[:3, 3]])
+            error = float(np.abs(twist - S[:, j]).max())
+            _require(error < tolerance, joint, f"column {j} of S is not the derivative of T", error)
+            slope = (joint.subspace(ahead) - joint.subspace(behind)) / (2 * step)
+            error = float(np.abs(slope - dS[j]).max())
+            _require(error < tolerance, joint, f"D_{j} S is not the derivative of S", error)
+        d = rng.normal(size=joint.nv) * 0.5
+        error = float(np.abs(joint.local(q, joint.retract(q, d)) - d).max())
+        _require(error < 1e-10, joint, "local does not undo retract", error)
+        error = float(np.abs(_transform_of_steps(joint, q) - T).max())
+        _require(error < 1e-12, joint, "steps() give another transform", error)
+
+
+def _transform_of_steps(joint: Joint, q: Array) -> Array:
+    """T(q) as the product of the elementary joints."""
+    from symplectree.reference.kinematics import step_transform  # the twin knows the five kinds
+
+    T, at = np.eye(4), 0
+    for s in joint.steps():
+        T = T @ step_transform(s.kind, s.axis, s.pitch, q[at : at + s.nq])
+        at += s.nq
+    return T
+
+

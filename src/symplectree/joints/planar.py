@@ -1,0 +1,54 @@
+"""Motion in a plane: two translations and a rotation about the normal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symplectree.joints.contract import Joint, Step, column, unit_axis
+from symplectree.lie import Array, hat, pose, rotation
+
+
+@dataclass(frozen=True)
+class Planar(Joint):
+    """Moves by q₀, q₁ [m] along two axes of the plane and turns by q₂ [rad] about its `normal`.
+
+    The plane's axes follow the normal cyclically (z: x, y; x: y, z; y: z, x); for an oblique normal the first of them
+    is projected onto the plane, and the second completes a right-handed triple.
+    """
+
+    nq: ClassVar[int] = 3
+    nv: ClassVar[int] = 3
+
+    normal: str | tuple[float, float, float] = "z"
+
+    def _axes(self) -> tuple[Array, Array, Array]:
+        normal = np.array(unit_axis(f"joint {self.name!r}", self.normal))
+        first = np.eye(3)[(int(np.argmax(np.abs(normal))) + 1) % 3]
+        first = first - normal * (normal @ first)
+        first /= np.linalg.norm(first)
+        return first, np.cross(normal, first), normal
+
+    def transform(self, q: ArrayLike) -> Array:
+        first, second, normal = self._axes()
+        x, y, angle = np.asarray(q, dtype=float)
+        return pose(rotation(normal, angle), x * first + y * second)
+
+    def subspace(self, q: ArrayLike) -> Array:
+        first, second, normal = self._axes()
+        back = rotation(normal, np.asarray(q)[2]).T
+        return np.stack([column(linear=back @ first), column(linear=back @ second), column(normal)], axis=1)
+
+    def subspace_derivative(self, q: ArrayLike) -> Array:
+        first, second, normal = self._axes()
+        slope = -hat(normal) @ rotation(normal, np.asarray(q)[2]).T
+        dS = np.zeros((3, 6, 3))
+        dS[2, 3:, 0], dS[2, 3:, 1] = slope @ first, slope @ second
+        return dS
+
+    def steps(self) -> tuple[Step, ...]:
+        first, second, normal = (tuple(float(c) for c in a) for a in self._axes())
+        return (Step("prismatic", first), Step("prismatic", second), Step("revolute", normal))  # type: ignore[arg-type]

@@ -1,0 +1,35 @@
+"""Rotation about an axis that also slides along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symplectree.errors import ModelError
+from symplectree.joints.contract import Joint, Step, column, unit_axis
+from symplectree.lie import Array, pose, rotation
+
+
+@dataclass(frozen=True)
+class Screw(Joint):
+    """Turns by q [rad] about `axis` and slides by `pitch`·q along it; `pitch` is in metres per radian."""
+
+    axis: str | tuple[float, float, float] = "z"
+    pitch: float = field(default=0.0, kw_only=True)
+
+    def _axis(self) -> tuple[float, float, float]:
+        return unit_axis(f"joint {self.name!r}", self.axis)
+
+    def transform(self, q: ArrayLike) -> Array:
+        angle = np.ravel(q)[0]
+        return pose(rotation(self._axis(), angle), self.pitch * angle * np.array(self._axis()))
+
+    def subspace(self, q: ArrayLike) -> Array:
+        return column(self._axis(), self.pitch * np.array(self._axis()))[:, None]
+
+    def steps(self) -> tuple[Step, ...]:
+        if not np.isfinite(self.pitch):
+            raise ModelError(f"pitch of joint {self.name!r} is {self.pitch}; give metres per radian")
+        return (Step("screw", self._axis(), float(self.pitch)),)

@@ -1,0 +1,54 @@
+"""Two rotations about axes that meet: a Cardan joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symplectree.errors import ModelError
+from symplectree.joints.contract import Joint, Step, column, unit_axis
+from symplectree.lie import Array, hat, pose, rotation
+
+
+@dataclass(frozen=True)
+class Universal(Joint):
+    """Turns by q₀ [rad] about the first of `axes`, then by q₁ about the second, which the first turn carries along.
+
+    `axes` is a pair: two letters, as "xy", or two unit vectors.
+    """
+
+    nq: ClassVar[int] = 2
+    nv: ClassVar[int] = 2
+
+    axes: str | tuple[Any, Any] = "xy"
+
+    def _axes(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        if len(self.axes) != 2:
+            raise ModelError(f"joint {self.name!r} needs two axes, such as 'xy'; it has {self.axes!r}")
+        first, second = (unit_axis(f"joint {self.name!r}", a) for a in self.axes)
+        if np.linalg.norm(np.cross(first, second)) < 1e-6:
+            raise ModelError(f"the two axes of joint {self.name!r} are parallel; give two different ones")
+        return first, second
+
+    def transform(self, q: ArrayLike) -> Array:
+        first, second = self._axes()
+        q0, q1 = np.asarray(q, dtype=float)
+        return pose(rotation(first, q0) @ rotation(second, q1))
+
+    def subspace(self, q: ArrayLike) -> Array:
+        first, second = self._axes()
+        carried = rotation(second, np.asarray(q)[1]).T @ first
+        return np.stack([column(carried), column(second)], axis=1)
+
+    def subspace_derivative(self, q: ArrayLike) -> Array:
+        first, second = self._axes()
+        dS = np.zeros((2, 6, 2))
+        dS[1, :3, 0] = -hat(second) @ rotation(second, np.asarray(q)[1]).T @ first
+        return dS
+
+    def steps(self) -> tuple[Step, ...]:
+        first, second = self._axes()
+        return (Step("revolute", first), Step("revolute", second))

@@ -1,0 +1,8 @@
+"""What the user builds: frames, links, elements; and `build()`, which freezes it into a Model."""
+
+from symplectree.mechanism.build import build
+from symplectree.mechanism.frames import FrameLiteral, rx, ry, rz, tx, ty, tz
+from symplectree.mechanism.mechanism import Frame, Mechanism
+from symplectree.mechanism.model import Model
+
+__all__ = ["Frame", "FrameLiteral", "Mechanism", "Model", "build", "rx", "ry", "rz", "tx", "ty", "tz"]

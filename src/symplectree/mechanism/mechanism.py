@@ -1,0 +1,131 @@
+"""The description of a mechanism: a tree of frames with joints and masses, and the elements that act on them.
+
+Nothing is checked while describing; `build()` checks everything and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from symplectree.elements import Element
+from symplectree.joints import Fixed, Joint
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.frames import FrameLiteral
+    from symplectree.mechanism.model import Model
+
+
+@dataclass(frozen=True)
+class Mass:
+    """A mass as the user gave it: centre `com` and `inertia` about it, in the axes of the frame that carries it."""
+
+    mass: Any
+    com: Any = (0.0, 0.0, 0.0)
+    inertia: Any = None
+
+
+@dataclass(eq=False)
+class Frame:
+    """A frame of the tree: placed in its parent, moved by its joint, perhaps carrying a mass. Made by `link` or `frame`."""
+
+    mechanism: Mechanism = field(repr=False)
+    name: str
+    parent: Frame | None = field(repr=False)
+    joint: Joint
+    at: Any = (0.0, 0.0, 0.0)
+    rotate: Any = None
+    masses: list[Mass] = field(default_factory=list)
+
+    def link(
+        self,
+        name: str,
+        joint: Joint,
+        *,
+        at: Any = (0.0, 0.0, 0.0),
+        rotate: Any = None,
+        mass: float = 0.0,
+        com: Any = (0.0, 0.0, 0.0),
+        inertia: Any = None,
+    ) -> Frame:
+        """Add a body that moves against this frame by `joint`, and return it.
+
+        name: the link's, which also names the joint's moving frame.
+        at, rotate: place the joint in this frame; position [m], and a 3×3 matrix or (roll, pitch, yaw) [rad].
+        mass: [kg]; com: centre of mass in the moving frame [m].
+        inertia: about the centre of mass [kg·m²], three principal moments or a 3×3 matrix; None is a point mass.
+        """
+        frame = Frame(self.mechanism, name, self, joint, at, rotate)
+        frame.add_mass(mass, com=com, inertia=inertia)
+        self.mechanism.tree.append(frame)
+        return frame
+
+    def frame(
+        self,
+        name: str,
+        *,
+        at: Any = (0.0, 0.0, 0.0),
+        rotate: Any = None,
+        mass: float = 0.0,
+        com: Any = (0.0, 0.0, 0.0),
+        inertia: Any = None,
+    ) -> Frame:
+        """Add a frame fixed in this one, and return it; it may carry a mass of its own (arguments as for `link`)."""
+        return self.link(name, Fixed(), at=at, rotate=rotate, mass=mass, com=com, inertia=inertia)
+
+    def add_mass(self, mass: float, *, com: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Frame:
+        """Attach one more mass to this frame, and return the frame; a body may carry any number."""
+        given = Mass(mass, com, inertia)
+        if not (_is_zero(mass) and inertia is None):
+            self.masses.append(given)
+        return self
+
+    def frames(self, *children: FrameLiteral) -> Frame:
+        """Hang the papers' nested frames below this one; see `Mechanism.frames`."""
+        for child in children:
+            child.hang(self)
+        return self
+
+
+def _is_zero(mass: Any) -> bool:
+    try:
+        return bool(mass == 0)
+    except (TypeError, ValueError):
+        return False
+
+
+class Mechanism:
+    """A mechanism under construction.
+
+        m = Mechanism(gravity=(0, 0, -9.81))
+        arm = m.world.link("arm", Revolute("shoulder", axis="y"), mass=1.0, com=(0, 0, -0.5))
+        m.add(JointDamper("shoulder", 0.1))
+        model = m.build()
+
+    gravity: acceleration in world axes [m/s²].
+    """
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self.gravity = gravity
+        self.world = Frame(self, "world", None, Fixed())
+        self.tree: list[Frame] = []
+        self.elements: list[Element] = []
+
+    def frames(self, *roots: FrameLiteral) -> Mechanism:
+        """Add trees in the papers' notation (JM08 section II), and return the mechanism.
+
+            m.frames(ry("J", name="J")[tz(-0.5, name="I", mass=1), tz(-1)[ry("H", name="H")[...]]])
+        """
+        self.world.frames(*roots)
+        return self
+
+    def add(self, *elements: Element) -> Mechanism:
+        """Add springs, dampers and loads, and return the mechanism."""
+        self.elements.extend(elements)
+        return self
+
+    def build(self) -> Model:
+        """Check everything and freeze it; raises ModelError with one sentence that names the culprit."""
+        from symplectree.mechanism.build import build
+
+        return build(self)

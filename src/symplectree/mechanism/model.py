@@ -1,0 +1,161 @@
+"""The frozen model: arrays for the core, names for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symplectree.elements import Element, ElementTables
+from symplectree.errors import ModelError
+from symplectree.joints import Joint
+from symplectree.lie import Array
+
+KINDS = ("revolute", "prismatic", "screw", "ball", "free")  # in the order of `enum class Kind` in core/model.hpp
+
+
+@dataclass(frozen=True)
+class JointPlace:
+    """Where a joint's coordinates lie: q[q_start : q_start + joint.nq] and v[v_start : v_start + joint.nv]."""
+
+    joint: Joint
+    q_start: int
+    v_start: int
+
+    @property
+    def q(self) -> slice:
+        return slice(self.q_start, self.q_start + self.joint.nq)
+
+    @property
+    def v(self) -> slice:
+        return slice(self.v_start, self.v_start + self.joint.nv)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A mechanism ready to compute with. Made by `Mechanism.build()`; not to be changed.
+
+    Bodies are in the order of building, parents first; a joint of several coordinates without quaternion is a row of
+    bodies, all but the last without mass. A body's frame is the moving frame of its joint.
+
+    | name | meaning | shape, unit |
+    | --- | --- | --- |
+    | coordinates | names in the order of q | nq |
+    | velocities | names in the order of v | nv |
+    | frames | names of all frames, "world" first | |
+    | joints | by name: the joint and where its coordinates lie | |
+    | inputs | names given instead of numbers in forces and wrenches | |
+    | elements | springs, dampers, loads, each with its name | |
+    | gravity | acceleration in world axes | (3,), m/s² |
+    | bodies | names of the frames that bodies move with | n |
+    | parent | body that each is joined to, -1 the world | (n,) |
+    | kind | index into KINDS | (n,) |
+    | axis, pitch | of the joint, in its base frame | (n, 3), (n,) m/rad |
+    | placement | pose of the joint's base frame in the parent | (n, 4, 4) |
+    | mass, com, inertia | of each body, inertia about the centre of mass | (n,) kg, (n, 3) m, (n, 3, 3) kg·m² |
+    | q_start, v_start | where each body's coordinates begin | (n,) |
+    | armature | rotor inertia of each velocity | (nv,) |
+    | frame_body, frame_offset | where each frame is fixed | (f,), (f, 4, 4) |
+    | ground_energy | gravity potential of masses fixed to the world | J |
+    """
+
+    coordinates: tuple[str, ...]
+    velocities: tuple[str, ...]
+    frames: tuple[str, ...]
+    joints: Mapping[str, JointPlace]
+    inputs: tuple[str, ...]
+    elements: tuple[Element, ...]
+    gravity: Array
+    bodies: tuple[str, ...]
+    parent: NDArray[np.int32]
+    kind: NDArray[np.int32]
+    axis: Array
+    pitch: Array
+    placement: Array
+    mass: Array
+    com: Array
+    inertia: Array
+    q_start: NDArray[np.int32]
+    v_start: NDArray[np.int32]
+    armature: Array
+    frame_body: NDArray[np.int32]
+    frame_offset: Array
+    ground_energy: float
+    tables: ElementTables = field(repr=False)
+
+    @property
+    def nq(self) -> int:
+        """How many numbers a configuration has (a quaternion counts four)."""
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """How many degrees of freedom, the length of a velocity (a quaternion counts three)."""
+        return len(self.velocities)
+
+    @cached_property
+    def neutral(self) -> Array:
+        """The configuration with all coordinates zero and quaternions identity, (nq,)."""
+        q = np.zeros(self.nq)
+        for place in self.joints.values():
+            q[place.q] = place.joint.neutral
+        q.flags.writeable = False
+        return q
+
+    @cached_property
+    def native(self) -> Any:
+        """The core's own form of this model."""
+        from symplectree import _core
+
+        arrays: dict[str, Any] = {
+            name: np.ascontiguousarray(getattr(self, name))
+            for name in (
+                "parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "armature", "gravity",
+            )
+        }  # fmt: skip
+        arrays |= self.tables.arrays()
+        return _core.Model(arrays, self.tables.functions, self.ground_energy, len(self.inputs))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "native"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @cached_property
+    def frame_index(self) -> dict[str, int]:
+        """Index of each frame by name."""
+        return {name: i for i, name in enumerate(self.frames)}
+
+    def find_frame(self, name: str) -> int:
+        """Index of a frame; raises ModelError that lists what there is."""
+        try:
+            return self.frame_index[name]
+        except (KeyError, TypeError):
+            raise ModelError(unknown("frame", name, self.frames)) from None
+
+    def info(self) -> str:
+        """A picture of the tree in text, with masses, coordinates and elements."""
+        from symplectree.mechanism.info import describe
+
+        return describe(self)
+
+
+def unknown(what: str, name: object, known: tuple[str, ...] | list[str]) -> str:
+    """A sentence that says that there is no such thing, with the nearest names."""
+    import difflib
+
+    near = difflib.get_close_matches(str(name), known, n=3)
+    hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else f"there are {_listed(known)}"
+    return f"no {what} is named {name!r}; {hint}"
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    if not names:
+        return "none"
+    shown = ", ".join(repr(n) for n in names[:8])
+    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

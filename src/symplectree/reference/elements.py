@@ -1,0 +1,159 @@
+"""Energies and forces of springs, dampers, motors and loads, from the rows of `model.tables`.
+
+Each function takes `element`, the index of one element of `model.elements` to look at alone; None takes all. Gravity is
+not an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from symplectree.lie import Array, pose
+from symplectree.mechanism.model import Model
+from symplectree.reference.derivatives import pose_derivatives_at, velocity_derivatives_at
+from symplectree.reference.functions import evaluate
+
+
+class Line(NamedTuple):
+    """A line d = x_b − x_a of length ℓ between two points, as a function of q (JM09 section IV-C, (33)–(35)).
+
+    dd (nv, 3), ddd (nv, nv, 3): derivatives of d. u: direction d/ℓ, zero when ℓ = 0. phi: φ, φ', φ'' at ℓ. c: damping.
+    """
+
+    d: Array
+    dd: Array
+    ddd: Array
+    length: float
+    u: Array
+    phi: tuple[float, float, float]
+    c: float
+
+
+class Load(NamedTuple):
+    """A wrench (torque, force) on a frame, with the frame's Jacobian in the wrench's axes (6, nv) and D_j of it."""
+
+    wrench: Array
+    J: Array
+    dJ: Array
+
+
+def energy(model: Model, q: Array, element: int | None = None) -> float:
+    """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines."""
+    springs = sum(
+        0.5 * k * (q[int(i)] - rest) ** 2 for i, _, k, rest in _rows(model, "joint_springs", element)
+    )
+    return float(springs + sum(line.phi[0] for line in _lines(model, q, element)))
+
+
+def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array:
+    """D_i V, (nv,): for a line φ'(ℓ) D_i ℓ = (φ'/ℓ) d·D_i d (JM09 section IV-C)."""
+    gradient = np.zeros(model.nv)
+    for i, j, k, rest in _rows(model, "joint_springs", element):
+        gradient[int(j)] += k * (q[int(i)] - rest)
+    for line in _lines(model, q, element):
+        gradient += _tension_over_length(line) * line.dd @ line.d
+    return gradient
+
+
+def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
+    """[i, j] = D_j D_i V, (nv, nv).
+
+    For a line, with s = φ'/ℓ: s (D_j d·D_i d + d·D_jD_i d) + (φ'' − s) (u·D_i d)(u·D_j d), which is JM09's formula (its
+    ½ before x⁻² is a misprint) ordered so that nothing is divided by ℓ when s is known.
+    """
+    hessian = np.zeros((model.nv, model.nv))
+    for _, j, k, _ in _rows(model, "joint_springs", element):
+        hessian[int(j), int(j)] += k
+    for line in _lines(model, q, element):
+        s, w = _tension_over_length(line), line.dd @ line.u
+        hessian += s * (line.dd @ line.dd.T + line.ddd @ line.d) + (line.phi[2] - s) * np.outer(w, w)
+    return hessian
+
+
+def force(
+    model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None
+) -> Array:
+    """Applied generalized force that comes from no energy, (nv,): damping, motors and loads.
+
+    A joint's damper −c v; a line's damper −c ℓ̇ D_i ℓ; a wrench Jᵀ F.
+    """
+    f = np.zeros(model.nv)
+    for j, c in _rows(model, "joint_dampers", element):
+        f[int(j)] -= c * v[int(j)]
+    for j, value, source in _rows(model, "joint_forces", element):
+        f[int(j)] += value + _input(inputs, source)
+    for line in _lines(model, q, element):
+        w = line.dd @ line.u  # D_i ℓ
+        f -= line.c * w * (w @ v)
+    for load in _loads(model, q, inputs, element):
+        f += load.J.T @ load.wrench
+    return f
+
+
+def force_derivatives(
+    model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None
+) -> tuple[Array, Array]:
+    """(dq, dv), each (nv, nv): dq[i, j] = D_j f_i and dv[i, j] = ∂f_i/∂v_j of `force`."""
+    dq, dv = np.zeros((model.nv, model.nv)), np.zeros((model.nv, model.nv))
+    for j, c in _rows(model, "joint_dampers", element):
+        dv[int(j), int(j)] -= c
+    for line in _lines(model, q, element):
+        if line.length == 0:
+            continue
+        w = line.dd @ line.u
+        W = (line.dd @ line.dd.T + line.ddd @ line.d - np.outer(w, w)) / line.length  # D_j D_i ℓ
+        dq -= line.c * (W * (w @ v) + np.outer(w, v @ W))
+        dv -= line.c * np.outer(w, w)
+    for load in _loads(model, q, inputs, element):
+        dq += np.einsum("jai,a->ij", load.dJ, load.wrench)
+    return dq, dv
+
+
+def _rows(model: Model, table: str, element: int | None) -> Iterator[tuple[float, ...]]:
+    """Rows of a table without their last column, the owner."""
+    for row in getattr(model.tables, table):
+        if element is None or int(row[-1]) == element:
+            yield row[:-1]
+
+
+def _input(inputs: Array | None, source: float) -> float:
+    return 0.0 if source < 0 or inputs is None else float(inputs[int(source)])
+
+
+def _lines(model: Model, q: Array, element: int | None) -> Iterator[Line]:
+    for row in _rows(model, "lines", element):
+        a = pose_derivatives_at(model, q, int(row[0]), pose(x=row[1:4]))
+        b = pose_derivatives_at(model, q, int(row[4]), pose(x=row[5:8]))
+        function, k, rest, c = row[8:]
+        d, dd, ddd = b.g[:3, 3] - a.g[:3, 3], (b.dq - a.dq)[..., :3, 3], (b.dqdq - a.dqdq)[..., :3, 3]
+        length = float(np.linalg.norm(d))
+        u = d / length if length > 0 else np.zeros(3)
+        if function >= 0:
+            phi = evaluate(model.tables.functions[int(function)], length)
+        else:
+            phi = (0.5 * k * (length - rest) ** 2, k * (length - rest), k)
+        yield Line(d, dd, ddd, length, u, phi, c)
+
+
+def _tension_over_length(line: Line) -> float:
+    """s = φ'(ℓ)/ℓ. At ℓ = 0 its limit φ''(0) if the tension vanishes there; else the line has no direction: no force."""
+    _, slope, curvature = line.phi
+    if line.length > 0:
+        return slope / line.length
+    return curvature if slope == 0 else 0.0
+
+
+def _loads(model: Model, q: Array, inputs: Array | None, element: int | None) -> Iterator[Load]:
+    for row in _rows(model, "wrenches", element):
+        body, offset = int(row[0]), pose(np.reshape(row[4:13], (3, 3)), row[1:4])
+        V = velocity_derivatives_at(model, q, np.zeros(model.nv), body, offset)
+        J, dJ = V.dv.T, np.swapaxes(V.dqdv, 1, 2)
+        if row[13] == 1:  # the frame's twist in world axes, R J
+            g = pose_derivatives_at(model, q, body, offset)
+            R, dR = np.kron(np.eye(2), g.g[:3, :3]), np.array([np.kron(np.eye(2), D[:3, :3]) for D in g.dq])
+            J, dJ = R @ J, dR @ J + R @ dJ
+        wrench = np.array([x + _input(inputs, i) for x, i in zip(row[14:20], row[20:26], strict=True)])
+        yield Load(wrench, J, dJ)

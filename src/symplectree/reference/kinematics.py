@@ -1,0 +1,149 @@
+"""Poses and body velocities by recursion from the root (JM08 sections III and IV).
+
+`g_k` is the pose of body k in its parent (placement, then joint), `S_k` its joint's twists (the paper's ξ_k, one column
+for each velocity), constant in the body's own frame for all five kinds of elementary joint.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symplectree.lie import (
+    Ad,
+    Array,
+    exp_pose,
+    inverse,
+    quaternion_exp,
+    quaternion_matrix,
+    quaternion_product,
+)
+from symplectree.lie import pose as rigid_motion
+from symplectree.mechanism.model import KINDS, Model
+
+Q_SIZE = {"ball": 4, "free": 7}  # how many numbers each kind has in q; 1 for the others
+
+
+def step_transform(kind: str, axis: ArrayLike, pitch: float, q: ArrayLike) -> Array:
+    """Pose T(q) of an elementary joint's moving frame in its base frame, (4, 4)."""
+    q = np.ravel(np.asarray(q, dtype=float))
+    if kind == "ball":
+        return rigid_motion(quaternion_matrix(q))
+    if kind == "free":
+        return rigid_motion(quaternion_matrix(q[3:]), q[:3])
+    return exp_pose(step_subspace(kind, axis, pitch) @ q)
+
+
+def step_subspace(kind: str, axis: ArrayLike, pitch: float) -> Array:
+    """Twists S of an elementary joint, (6, nv): the moving frame's body twist against the base is S v."""
+    e, zero = np.asarray(axis, dtype=float), np.zeros(3)
+    if kind == "ball":
+        return np.eye(6)[:, :3]
+    if kind == "free":
+        return np.eye(6)
+    angular, linear = {"revolute": (e, zero), "prismatic": (zero, e), "screw": (e, pitch * e)}[kind]
+    return np.concatenate([angular, linear])[:, None]
+
+
+def kind(model: Model, k: int) -> str:
+    """Name of the kind of body k's joint."""
+    return KINDS[model.kind[k]]
+
+
+def subspace(model: Model, k: int) -> Array:
+    """S_k, (6, nv of the joint)."""
+    return step_subspace(kind(model, k), model.axis[k], model.pitch[k])
+
+
+def own_q(model: Model, k: int) -> slice:
+    """Where the coordinates of body k lie in q."""
+    return slice(int(model.q_start[k]), int(model.q_start[k]) + Q_SIZE.get(kind(model, k), 1))
+
+
+def own_v(model: Model, k: int) -> slice:
+    """Where the velocities of body k lie in v."""
+    return slice(int(model.v_start[k]), int(model.v_start[k]) + subspace(model, k).shape[1])
+
+
+def path(model: Model, body: int) -> list[int]:
+    """The bodies from the root to `body`, which is the last; empty for the world (-1). JM08's anc(k) and k."""
+    return [] if body < 0 else [*path(model, int(model.parent[body])), body]
+
+
+def find_place(model: Model, frame: str) -> tuple[int, Array]:
+    """The body that carries a frame (-1 the world) and the frame's pose in it."""
+    index = model.find_frame(frame)
+    return int(model.frame_body[index]), model.frame_offset[index]
+
+
+def retract(model: Model, q: Array, delta: Array) -> Array:
+    """The configuration reached from q by the increment delta (nv,): T → T exp[S δ] for each joint, (nq,)."""
+    moved = np.array(q, dtype=float)
+    for k in range(len(model.parent)):
+        at, d = own_q(model, k), np.asarray(delta)[own_v(model, k)]
+        if kind(model, k) not in Q_SIZE:
+            moved[at] += d
+            continue
+        quaternion = slice(at.stop - 4, at.stop)
+        if kind(model, k) == "free":
+            position = slice(at.start, at.start + 3)
+            moved[position] += quaternion_matrix(q[quaternion]) @ exp_pose(d)[:3, 3]
+        turned = quaternion_product(np.asarray(q[quaternion]), quaternion_exp(d[:3]))
+        moved[quaternion] = turned / np.linalg.norm(turned)
+    return moved
+
+
+def local_poses(model: Model, q: Array) -> Array:
+    """g_k, the pose of each body in its parent, (n, 4, 4)."""
+    return np.array(
+        [
+            model.placement[k]
+            @ step_transform(kind(model, k), model.axis[k], model.pitch[k], q[own_q(model, k)])
+            for k in range(len(model.parent))
+        ]
+    )
+
+
+def body_poses(model: Model, q: Array) -> Array:
+    """g_{s,k} = g_{s,par(k)} g_k, the pose of each body in the world, JM08 (1), (n, 4, 4)."""
+    g_s = local_poses(model, q)
+    for k, parent in enumerate(model.parent):
+        if parent >= 0:
+            g_s[k] = g_s[parent] @ g_s[k]
+    return g_s
+
+
+def body_velocities(model: Model, q: Array, v: Array) -> Array:
+    """v_k = Ad(g_k⁻¹) v_par(k) + S_k q̇_k, the body twist of each body, JM08 (6), (n, 6)."""
+    g, V = local_poses(model, q), np.zeros((len(model.parent), 6))
+    for k, parent in enumerate(model.parent):
+        V[k] = subspace(model, k) @ v[own_v(model, k)]
+        if parent >= 0:
+            V[k] += Ad(inverse(g[k])) @ V[parent]
+    return V
+
+
+def pose(model: Model, q: Array, frame: str) -> Array:
+    """Pose of a frame in the world, (4, 4)."""
+    body, offset = find_place(model, frame)
+    return offset if body < 0 else body_poses(model, q)[body] @ offset
+
+
+def jacobian(model: Model, q: Array, frame: str) -> Array:
+    """Body Jacobian of a frame, (6, nv): its body twist, at its origin and in its axes, is J v. JM08 (10)."""
+    return jacobian_at(model, q, *find_place(model, frame))
+
+
+def jacobian_at(model: Model, q: Array, body: int, offset: Array) -> Array:
+    """Body Jacobian of the frame with pose `offset` in `body`, (6, nv); zero for the world."""
+    g, J = local_poses(model, q), np.zeros((6, model.nv))
+    for k in path(model, body):
+        J = Ad(inverse(g[k])) @ J
+        J[:, own_v(model, k)] = subspace(model, k)
+    return Ad(inverse(offset)) @ J
+
+
+def body_velocity(model: Model, q: Array, v: Array, frame: str) -> Array:
+    """Body twist of a frame, (6,)."""
+    body, offset = find_place(model, frame)
+    return np.zeros(6) if body < 0 else Ad(inverse(offset)) @ body_velocities(model, q, v)[body]

@@ -1,0 +1,1 @@
+"""Formulas: expressions, their exact derivatives, and the instruction tapes that the core executes."""

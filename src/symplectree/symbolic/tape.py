@@ -1,0 +1,96 @@
+"""A formula as a tape: a list of instructions that a small loop in the core executes.
+
+CasADi traces a Python function, differentiates it exactly and gives the instruction list; the tape keeps plain
+arrays only, so that it pickles, needs no compiler and can run in any thread.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symplectree.errors import ModelError
+
+# The core's operations, in the order of `enum class Op` in core/tape.hpp.
+OPERATIONS = (
+    "CONST", "INPUT", "OUTPUT", "ADD", "SUB", "MUL", "DIV", "NEG", "SQ", "TWICE", "INV", "SQRT", "SIN", "COS", "TAN",
+    "ASIN", "ACOS", "ATAN", "ATAN2", "SINH", "COSH", "TANH", "EXP", "LOG", "POW", "FABS", "SIGN", "FMIN", "FMAX",
+    "LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "ASSIGN",
+)  # fmt: skip
+CASADI_NAME = {"CONSTPOW": "POW"}
+
+
+@dataclass(frozen=True, eq=False)
+class Tape:
+    """`code` (k, 4) rows of operation, result, first and second argument (places in the work array);
+    `constants` (k,) for CONST rows; `inputs`, `outputs`: how many numbers go in and come out."""
+
+    code: NDArray[np.int32]
+    constants: NDArray[np.float64]
+    work: int
+    inputs: int
+    outputs: int
+
+
+def trace(function: Callable[[Any], Any]) -> Tape:
+    """Tape of φ(x) and its first three derivatives, for a Python function φ of one variable.
+
+    Raises ModelError when the function cannot be traced, saying what to do instead.
+    """
+    import casadi
+
+    x = casadi.SX.sym("x")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
+            value = casadi.SX(function(x))
+    except Exception as error:
+        raise ModelError(
+            "the potential cannot be differentiated; write it with operators and NumPy functions of its one variable, "
+            f"or give a table (lengths, energies). It failed with: {error}"
+        ) from error
+    if value.numel() != 1:
+        raise ModelError(f"the potential must return one number, not {value.shape}")
+    derivatives = [value]
+    for _ in range(3):
+        derivatives.append(casadi.gradient(derivatives[-1], x))
+    return from_casadi(casadi.Function("potential", [x], [casadi.densify(y) for y in derivatives]))
+
+
+def from_casadi(function: Any) -> Tape:
+    """Tape of a CasADi SX function; raises ModelError on an operation that the core does not have."""
+    import casadi
+
+    names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
+    starts_in = np.cumsum([0, *(function.nnz_in(i) for i in range(function.n_in()))])
+    starts_out = np.cumsum([0, *(function.nnz_out(i) for i in range(function.n_out()))])
+    code, constants = [], []
+    for k in range(function.n_instructions()):
+        name = names[function.instruction_id(k)]
+        name = CASADI_NAME.get(name, name)
+        if name == "PARAMETER" or name not in OPERATIONS:
+            raise ModelError(f"the formula uses {name.lower()}, which a tape cannot hold")
+        args, results = list(function.instruction_input(k)), list(function.instruction_output(k))
+        constant = 0.0
+        if name == "CONST":
+            constant, row = function.instruction_constant(k), [results[0], 0, 0]
+        elif name == "INPUT":
+            row = [results[0], int(starts_in[args[0]] + args[1]), 0]
+        elif name == "OUTPUT":
+            row = [int(starts_out[results[0]] + results[1]), args[0], 0]
+        else:
+            row = [results[0], args[0], args[1] if len(args) > 1 else args[0]]
+        code.append([OPERATIONS.index(name), *row])
+        constants.append(constant)
+    return Tape(
+        np.array(code, dtype=np.int32).reshape(-1, 4),
+        np.array(constants, dtype=float),
+        max(function.sz_w(), 1),
+        int(starts_in[-1]),
+        int(starts_out[-1]),
+    )

@@ -1,0 +1,176 @@
+"""Mechanisms that many tests share: random trees with every kind of joint, and the chains of the papers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import symplectree as st
+from symplectree.lie import quaternion_matrix
+
+JOINTS = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free")
+FREEDOMS = {"Fixed": 0, "Cylindrical": 2, "Universal": 2, "Planar": 3, "Ball": 3, "Free": 6}  # the others have one
+
+
+def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Mechanism:
+    """A branching tree of links "link0", … with joints "joint0", …; every nine links use all nine kinds of joint.
+
+    Masses lie off centre and have full inertia matrices; some links are massless, some carry point masses, several
+    masses or an armature. Every coordinate moves mass: a massless link has few freedoms and carries a massive one.
+    With `elements` there is one of every element, with inputs "motor", "thrust" and "twist".
+    """
+    rng = np.random.default_rng(seed)
+    m = st.Mechanism(gravity=rng.normal(size=3) * 5)
+    kinds = _joint_kinds(rng, bodies)
+    links: list[Any] = [m.world]
+    massless = False
+    for i, kind in enumerate(kinds):
+        carries = massless  # the link before has no mass of its own: this one hangs on it
+        parent = links[-1] if carries else links[max(rng.integers(len(links), size=2))]
+        following = kinds[i + 1] if i + 1 < bodies else None
+        massless = not carries and _may_be_massless(kind, following) and rng.random() < 0.5
+        link = parent.link(
+            f"link{i}", _random_joint(rng, f"joint{i}", kind), at=rng.normal(size=3) * 0.5, rotate=_random_rotate(rng)
+        )
+        if not massless:
+            point = not carries and kind not in ("Planar", "Ball", "Free") and rng.random() < 0.3
+            _add_random_mass(rng, link, point=point)
+        if rng.random() < 0.4:
+            link.frame(f"marker{i}", at=rng.normal(size=3) * 0.5, rotate=_random_rotate(rng))
+        if rng.random() < 0.3 and not massless:
+            load = link.frame(f"load{i}", at=rng.normal(size=3) * 0.5, rotate=_random_rotate(rng))
+            _add_random_mass(rng, load, point=bool(rng.random() < 0.5))
+            load.add_mass(rng.uniform(0.1, 0.5), com=rng.normal(size=3) * 0.2)
+        links.append(link)
+    if elements:
+        _add_every_element(rng, m)
+    return m
+
+
+def random_state(model: st.Model, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A configuration (unit quaternions where there are any), a velocity and an acceleration of order one."""
+    rng = np.random.default_rng(seed)
+    q = model.neutral.copy()
+    for place in model.joints.values():
+        q[place.q] = place.joint.retract(place.joint.neutral, rng.normal(size=place.joint.nv))
+    return q, rng.normal(size=model.nv), rng.normal(size=model.nv)
+
+
+def planar_chain(n: int) -> st.Mechanism:
+    """n links of 1 m and 1 kg hanging along −z, all turning about y; the end is the frame "tip"."""
+    return _chain("y" * n)
+
+
+def spatial_chain(n: int) -> st.Mechanism:
+    """n links of 1 m and 1 kg hanging along −z, turning about x, y, z, x, … in turn; the end is the frame "tip"."""
+    return _chain(("xyz" * n)[:n])
+
+
+def _chain(axes: str) -> st.Mechanism:
+    m = st.Mechanism()
+    link = m.world
+    for i, axis in enumerate(axes):
+        link = link.link(
+            f"link{i}", st.Revolute(f"q{i}", axis), at=(0, 0, -1 if i else 0),
+            mass=1.0, com=(0, 0, -0.5), inertia=(0.084, 0.084, 0.002),
+        )  # fmt: skip
+    link.frame("tip", at=(0, 0, -1))
+    return m
+
+
+def _joint_kinds(rng: np.random.Generator, bodies: int) -> list[str]:
+    """All kinds in a random order, and again; first a Revolute, so that the smallest mechanism moves."""
+    kinds: list[str] = []
+    while len(kinds) < bodies:
+        kinds += rng.permutation(JOINTS).tolist()
+    kinds.remove("Revolute")
+    return ["Revolute", *kinds][:bodies]
+
+
+def _may_be_massless(kind: str, following: str | None) -> bool:
+    """Whether the link that follows, hung on this one, still gives inertia to every coordinate of this one.
+
+    The six motions of a body bear at most six coordinates, and the centre of a ball moves in three ways only.
+    """
+    if following in (None, "Ball", "Free"):
+        return False
+    return FREEDOMS.get(kind, 1) <= 2 or following == "Fixed"
+
+
+def _random_unit(rng: np.random.Generator) -> tuple[float, ...]:
+    axis = rng.normal(size=3)
+    return tuple(axis / np.linalg.norm(axis))
+
+
+def _random_axis(rng: np.random.Generator) -> str | tuple[float, ...]:
+    return str(rng.choice(["x", "y", "z", "-x"])) if rng.random() < 0.5 else _random_unit(rng)
+
+
+def _random_rotate(rng: np.random.Generator) -> np.ndarray:
+    """(roll, pitch, yaw) or a matrix."""
+    return rng.uniform(-2, 2, 3) if rng.random() < 0.5 else quaternion_matrix(rng.normal(size=4))
+
+
+def _random_joint(rng: np.random.Generator, name: str, kind: str) -> Any:
+    if kind == "Fixed":
+        return st.Fixed()
+    armature: Any = rng.uniform(0.01, 0.1) if rng.random() < 0.3 else 0.0
+    if kind in ("Ball", "Free"):
+        return getattr(st, kind)(name, armature=armature)
+    if kind == "Universal":
+        axes: Any = str(rng.choice(["xy", "zx", "yz"])) if rng.random() < 0.5 else (_random_unit(rng), "x")
+        return st.Universal(name, axes, armature=(armature, 2 * armature))
+    if kind == "Screw":
+        return st.Screw(name, _random_axis(rng), pitch=rng.uniform(-0.5, 0.5), armature=armature)
+    return getattr(st, kind)(name, _random_axis(rng), armature=armature)
+
+
+def _add_random_mass(rng: np.random.Generator, link: Any, *, point: bool) -> None:
+    mass, com = rng.uniform(0.5, 2.0), rng.normal(size=3) * 0.3
+    if point:
+        link.add_mass(mass, com=com)
+        return
+    second_moment = rng.normal(size=(3, 3)) * 0.3
+    second_moment = mass * (second_moment @ second_moment.T + 0.01 * np.eye(3))  # of a mass distribution, so > 0
+    link.add_mass(mass, com=com, inertia=np.trace(second_moment) * np.eye(3) - second_moment)
+
+
+def _add_every_element(rng: np.random.Generator, m: st.Mechanism) -> None:
+    """One of every kind of element, with constants and with inputs; ends of lines are on different bodies."""
+    scalars = [f.joint.name for f in m.tree if f.joint.nv == 1]
+    rows = [f.joint.name for f in m.tree if f.joint.nv > 1]
+    moving = [f for f in m.tree if _carrier(f) is not m.world]
+
+    def scalar() -> str:
+        return str(rng.choice(scalars))
+
+    def frame() -> str:
+        return str(rng.choice([f.name for f in moving]))
+
+    def pair() -> tuple[str, str]:
+        a = moving[rng.integers(len(moving))]
+        others = [f.name for f in (m.world, *m.tree) if _carrier(f) is not _carrier(a)]
+        return a.name, str(rng.choice(others))
+
+    lengths = np.linspace(0.0, 2.0, 7)
+    m.add(
+        st.Spring(*pair(), stiffness=20.0, name="bungee"),
+        st.Spring(*pair(), stiffness=8.0, length=0.7, damping=0.3),
+        st.NonlinearSpring(*pair(), potential=lambda x: 3.0 * x**2 + np.cos(2.0 * x) + 0.1 * x**4),
+        st.NonlinearSpring(*pair(), potential=(lengths, 2.0 * lengths**2 + np.sin(lengths))),
+        st.Damper(*pair(), 0.4),
+        st.JointSpring(scalar(), 5.0, rest=0.3),
+        st.JointDamper(scalar(), 0.2),
+        *(st.JointDamper(name, 0.1) for name in rows[:1]),  # all coordinates of the joint
+        st.JointForce(scalar(), 1.5),
+        st.JointForce(scalar(), "motor"),
+        st.BodyWrench(frame(), torque=(0.1, "twist", -0.3), force=(1.0, 2.0, "thrust")),
+        st.SpatialWrench(frame(), torque=(0.4, 0.5, -0.6), force=("thrust", -1.0, 0.5)),
+    )
+
+
+def _carrier(frame: Any) -> Any:
+    """The link (or the world) that a frame is fixed to."""
+    while frame.parent is not None and frame.joint.nv == 0:
+        frame = frame.parent
+    return frame
