@@ -47,6 +47,26 @@ struct FramePose {
   Vec3<T> x;
 };
 
+// Scratch memory of the derivatives.
+template <class T>
+struct DerivativeWorkspace {
+  Workspace<T> base;
+  Columns<T> columns;
+  std::vector<Spatial<T>> V, P;             // of each body: twist, and momentum of its subtree, about O
+  std::vector<Spatial<T>> CS, Z, Y, G, YG;  // of each coordinate; see lagrangian_derivatives
+  std::vector<int> path;
+
+  explicit DerivativeWorkspace(const Model& m)
+      : base(m), columns(m), V(m.size()), P(m.size()), CS(m.nv), Z(m.nv), Y(m.nv), G(m.nv), YG(m.nv) {
+    path.reserve(m.nv);
+  }
+
+  void place(const T* q) {
+    compute_poses(columns.m, q, base);
+    columns.update(base);
+  }
+};
+
 // `at` and `axes` are given in the core's axes of the body.
 template <class T>
 FramePose<T> frame_pose(const Point& p, const Mat3<double>& axes, const Workspace<T>& w) {
@@ -91,11 +111,13 @@ inline void pose_second(const Columns<double>& c, const FramePose<double>& f, do
 // The frame's body velocity derivatives, JM08 (7)–(11). With J_i the body Jacobian's columns,
 // D_j J_i = [J_i, J_j] when j lies beyond i, else 0.
 //   dq (nv × 6): D_i V;  dqdv (nv × nv × 6): D_i J_j;  dqdq (nv × nv × 6): D_j D_i V.
-inline void velocity_derivatives(const Columns<double>& c, const FramePose<double>& f, const double* v, double* dq,
-                                 double* dqdv, double* dqdq) {
+inline void velocity_derivatives(DerivativeWorkspace<double>& d, const FramePose<double>& f, const double* v,
+                                 double* dq, double* dqdv, double* dqdq) {
+  const Columns<double>& c = d.columns;
   const int n = c.m.nv;
-  std::vector<Spatial<double>> J(n), above(n);  // above: velocity given by the joints strictly above coordinate i's
-  std::vector<int> path;
+  auto &J = d.CS, &above = d.Z;  // above: velocity given by the joints strictly above that of coordinate i
+  auto& path = d.path;
+  path.clear();
   c.for_path(f.body, [&](int j) {
     path.push_back(j);
     J[j] = frame_column(c, j, f);
@@ -106,6 +128,7 @@ inline void velocity_derivatives(const Columns<double>& c, const FramePose<doubl
     for (int k = 0; k < 6; ++k) out[k] = rows[k];
   };
   for (int i : path) {
+    above[i] = {};
     for (int k : path)
       if (beyond(i, k)) above[i] += v[k] * J[k];
     write(bracket(above[i], J[i]), dq + 6 * i);
@@ -132,11 +155,13 @@ struct LagrangianDerivatives {
   double *dq, *dv, *dqdq, *dqdv, *dvdv;
 };
 
-inline void lagrangian_derivatives(const Columns<double>& c, const double* v, const LagrangianDerivatives& out,
-                                   Workspace<double>& w) {
+inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v,
+                                   const LagrangianDerivatives& out) {
+  const Columns<double>& c = d.columns;
   const Model& m = c.m;
+  Workspace<double>& w = d.base;
+  auto &V = d.V, &P = d.P, &CS = d.CS, &Z = d.Z, &Y = d.Y, &G = d.G, &YG = d.YG;
   const int n = m.nv;
-  std::vector<Spatial<double>> V(m.size()), P(m.size()), CS(n), Z(n), Y(n), G(n), YG(n);
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     V[i] = V[body.parent] + joint_twist(body, c.s.data(), v);

@@ -4,6 +4,8 @@
 // Templated on the scalar: with dual numbers the same code gives the second derivatives of f.
 #pragma once
 
+#include <algorithm>
+
 #include "derivatives.hpp"
 
 namespace symplectree {
@@ -14,40 +16,70 @@ struct ElementTerms {
   std::vector<T> gradient, hessian, force, force_dq, force_dv;
 
   explicit ElementTerms(int n) : gradient(n), hessian(n * n), force(n), force_dq(n * n), force_dv(n * n) {}
+
+  void clear() {
+    energy = T(0);
+    for (auto* terms : {&gradient, &hessian, &force, &force_dq, &force_dv})
+      std::fill(terms->begin(), terms->end(), T(0));
+  }
 };
 
 // Velocity columns of a point on a path, and how they change.
 template <class T>
 struct PointColumns {
-  const Columns<T>& c;
-  std::vector<char> moves;     // does coordinate j move the point?
+  const Columns<T>* c = nullptr;
+  std::vector<char> moves;  // does coordinate j move the point?
   std::vector<Vec3<T>> column;
 
-  PointColumns(const Columns<T>& columns, int body, const Vec3<T>& x)
-      : c(columns), moves(columns.m.nv), column(columns.m.nv) {
-    c.for_path(body, [&](int j) {
+  explicit PointColumns(int n) : moves(n), column(n) {}
+
+  void update(const Columns<T>& columns, int body, const Vec3<T>& x) {
+    c = &columns;
+    std::fill(moves.begin(), moves.end(), 0);
+    std::fill(column.begin(), column.end(), Vec3<T>{});
+    c->for_path(body, [&](int j) {
       moves[j] = 1;
-      column[j] = c.at(j, x);
+      column[j] = c->at(j, x);
     });
   }
 
   // D_j of column i: the coordinate nearer the root turns the other's column.
   Vec3<T> change(int i, int j) const {
     if (!moves[i] || !moves[j]) return {};
-    return c.at_or_above(j, i) ? cross(c.s[j].angular, column[i]) : cross(c.s[i].angular, column[j]);
+    return c->at_or_above(j, i) ? cross(c->s[j].angular, column[i]) : cross(c->s[i].angular, column[j]);
   }
 };
 
+// Scratch memory and result.
 template <class T>
-void add_line(const Model& m, const Line& line, const Columns<T>& c, const T* v, const Workspace<T>& w,
-              ElementTerms<T>& out) {
+struct ElementWorkspace {
+  DerivativeWorkspace<T> kinematics;
+  PointColumns<T> a, b;
+  std::vector<Vec3<T>> delta;
+  std::vector<T> g, rate_dq, length_dqdq, q, v;
+  std::vector<double> direction, rate;
+  ElementTerms<T> out;
+
+  explicit ElementWorkspace(const Model& m)
+      : kinematics(m), a(m.nv), b(m.nv), delta(m.nv), g(m.nv), rate_dq(m.nv), length_dqdq(m.nv * m.nv), q(m.nq),
+        v(m.nv), direction(m.nv), rate(m.nq), out(m.nv) {}
+};
+
+template <class T>
+void add_line(const Model& m, const Line& line, const T* v, ElementWorkspace<T>& e) {
   const int n = m.nv;
+  const Workspace<T>& w = e.kinematics.base;
+  ElementTerms<T>& out = e.out;
+  auto &a = e.a, &b = e.b;
+  auto &g = e.g, &rate_dq = e.rate_dq, &length_dqdq = e.length_dqdq;  // g_i = D_i ℓ
+  auto& delta = e.delta;
   const Vec3<T> xa = position(line.a, w), xb = position(line.b, w);
-  const PointColumns<T> a(c, line.a.body, xa), b(c, line.b.body, xb);
+  a.update(e.kinematics.columns, line.a.body, xa);
+  b.update(e.kinematics.columns, line.b.body, xb);
+  std::fill(rate_dq.begin(), rate_dq.end(), T(0));
+  std::fill(length_dqdq.begin(), length_dqdq.end(), T(0));
   const LineState<T> s = line_state(line, m.potentials, xb - xa);
   const T inverse = value_of(s.length) == 0 ? T(0) : T(1) / s.length;
-  std::vector<Vec3<T>> delta(n);
-  std::vector<T> g(n), rate_dq(n), length_dqdq(n * n);  // g_i = D_i ℓ
   T rate(0);
   for (int i = 0; i < n; ++i) {
     delta[i] = b.column[i] - a.column[i];
@@ -79,9 +111,12 @@ void add_line(const Model& m, const Line& line, const Columns<T>& c, const T* v,
 }
 
 template <class T>
-void add_wrench(const Model& m, const Wrench& row, const Columns<T>& c, const double* inputs, const Workspace<T>& w,
-                ElementTerms<T>& out) {
-  const PointColumns<T> p(c, row.point.body, position(row.point, w));
+void add_wrench(const Model& m, const Wrench& row, const double* inputs, ElementWorkspace<T>& e) {
+  const Workspace<T>& w = e.kinematics.base;
+  const Columns<T>& c = e.kinematics.columns;
+  ElementTerms<T>& out = e.out;
+  PointColumns<T>& p = e.a;
+  p.update(c, row.point.body, position(row.point, w));
   const Spatial<T> f = world_wrench(row, inputs, w);
   c.for_path(row.point.body, [&](int i) {
     const Vec3<T>& turn = c.s[i].angular;
@@ -96,29 +131,50 @@ void add_wrench(const Model& m, const Wrench& row, const Columns<T>& c, const do
   });
 }
 
-// Adds the terms of all elements, or of the one with index `owner` when that is not negative. Poses must be there.
+// e.out ← the terms of all elements, or of the one with index `owner` when that is not negative, at (q, v).
 template <class T>
 void element_derivatives(const Model& m, int owner, const T* q, const T* v, const double* inputs,
-                         const Columns<T>& c, const Workspace<T>& w, ElementTerms<T>& out) {
+                         ElementWorkspace<T>& e) {
+  e.kinematics.place(q);
+  ElementTerms<T>& out = e.out;
+  out.clear();
   const auto chosen = [owner](int of) { return owner < 0 || of == owner; };
-  for (const JointSpring& e : m.joint_springs) {
-    if (!chosen(e.owner)) continue;
-    const T stretch = q[e.q] - T(e.rest);
-    out.energy += T(0.5 * e.stiffness) * stretch * stretch;
-    out.gradient[e.v] += T(e.stiffness) * stretch;
-    out.hessian[m.nv * e.v + e.v] += T(e.stiffness);
+  for (const JointSpring& s : m.joint_springs) {
+    if (!chosen(s.owner)) continue;
+    const T stretch = q[s.q] - T(s.rest);
+    out.energy += T(0.5 * s.stiffness) * stretch * stretch;
+    out.gradient[s.v] += T(s.stiffness) * stretch;
+    out.hessian[m.nv * s.v + s.v] += T(s.stiffness);
   }
-  for (const JointDamper& e : m.joint_dampers) {
-    if (!chosen(e.owner)) continue;
-    out.force[e.v] -= T(e.damping) * v[e.v];
-    out.force_dv[m.nv * e.v + e.v] -= T(e.damping);
+  for (const JointDamper& d : m.joint_dampers) {
+    if (!chosen(d.owner)) continue;
+    out.force[d.v] -= T(d.damping) * v[d.v];
+    out.force_dv[m.nv * d.v + d.v] -= T(d.damping);
   }
-  for (const JointForce& e : m.joint_forces)
-    if (chosen(e.owner)) out.force[e.v] += T(e.value) + (e.input >= 0 && inputs ? T(inputs[e.input]) : T(0));
+  for (const JointForce& f : m.joint_forces)
+    if (chosen(f.owner)) out.force[f.v] += T(f.value) + (f.input >= 0 ? T(inputs[f.input]) : T(0));
   for (const Line& line : m.lines)
-    if (chosen(line.owner)) add_line(m, line, c, v, w, out);
+    if (chosen(line.owner)) add_line(m, line, v, e);
   for (const Wrench& row : m.wrenches)
-    if (chosen(row.owner)) add_wrench(m, row, c, inputs, w, out);
+    if (chosen(row.owner)) add_wrench(m, row, inputs, e);
+}
+
+// Dual copies of (q, v), moving along increment k of q (or of v, with `of_velocity`). A quaternion's first change along
+// a rotation vector d is ½ q ⊗ (0, d).
+inline void seed(const Model& m, const double* q, const double* v, int k, bool of_velocity,
+                 ElementWorkspace<Dual>& e) {
+  for (int i = 0; i < m.nq; ++i) e.q[i] = q[i];
+  for (int j = 0; j < m.nv; ++j) e.v[j] = v[j];
+  if (of_velocity) {
+    e.v[k].slope = 1;
+    return;
+  }
+  std::vector<double>& direction = e.direction;
+  std::vector<double>& rate = e.rate;
+  std::fill(direction.begin(), direction.end(), 0.0);
+  direction[k] = 1;
+  configuration_rate(m, q, direction.data(), rate.data());
+  for (int i = 0; i < m.nq; ++i) e.q[i].slope = rate[i];
 }
 
 }  // namespace symplectree

@@ -28,7 +28,7 @@ LineState<T> line_state(const Line& line, const std::vector<Potential>& potentia
     s.energy = T(0.5) * s.slope * stretch;
     s.curvature = T(line.stiffness);
   } else {
-    double phi[4];
+    double phi[4] = {};
     potentials[line.function].evaluate(value_of(s.length), phi);
     s.energy = chain(phi[0], phi[1], s.length);
     s.slope = chain(phi[1], phi[2], s.length);
@@ -44,7 +44,7 @@ LineState<T> line_state(const Line& line, const std::vector<Potential>& potentia
 template <class T>
 Spatial<T> world_wrench(const Wrench& row, const double* inputs, const Workspace<T>& w) {
   T c[6];
-  for (int k = 0; k < 6; ++k) c[k] = T(row.value[k]) + (row.input[k] >= 0 && inputs ? T(inputs[row.input[k]]) : T(0));
+  for (int k = 0; k < 6; ++k) c[k] = T(row.value[k]) + (row.input[k] >= 0 ? T(inputs[row.input[k]]) : T(0));
   const Spatial<T> given{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
   if (row.world_axes) return given;
   const Mat3<T> R = w.pose[row.point.body].R * cast<T>(row.axes);
@@ -58,7 +58,7 @@ void joint_element_forces(const Model& m, const T* q, const T* v, const double* 
   for (const JointSpring& e : m.joint_springs) w.joint_force[e.v] -= T(e.stiffness) * (q[e.q] - T(e.rest));
   for (const JointDamper& e : m.joint_dampers) w.joint_force[e.v] -= T(e.damping) * v[e.v];
   for (const JointForce& e : m.joint_forces)
-    w.joint_force[e.v] += T(e.value) + (e.input >= 0 && inputs ? T(inputs[e.input]) : T(0));
+    w.joint_force[e.v] += T(e.value) + (e.input >= 0 ? T(inputs[e.input]) : T(0));
 }
 
 // Subtract from w.force, the wrench that motion requires of each body, what line elements and loads supply.

@@ -131,4 +131,36 @@ inline void retract(const Model& m, const double* q, const double* d, double* ou
   }
 }
 
+// q̇ (nq) of a velocity (nv): quaternions change by ½ q ⊗ (0, ω), positions of Free joints by R v.
+inline void configuration_rate(const Model& m, const double* q, const double* v, double* rate) {
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& b = m.bodies[i];
+    if (b.nv == 1) {
+      rate[b.q] = v[b.v];
+      continue;
+    }
+    const int start = b.q + (b.kind == Kind::Free ? 3 : 0);
+    const double w = q[start], *p = v + b.v;
+    const Vec3<double> a{q[start + 1], q[start + 2], q[start + 3]}, omega{p[0], p[1], p[2]};
+    if (b.kind == Kind::Free) {
+      const double n = 1 / std::sqrt(w * w + dot(a, a));
+      const Vec3<double> u = quaternion_matrix(w * n, a.x * n, a.y * n, a.z * n) * Vec3<double>{p[3], p[4], p[5]};
+      rate[b.q] = u.x, rate[b.q + 1] = u.y, rate[b.q + 2] = u.z;
+    }
+    const Vec3<double> d = w * omega + cross(a, omega);
+    rate[start] = -0.5 * dot(a, omega);
+    rate[start + 1] = 0.5 * d.x, rate[start + 2] = 0.5 * d.y, rate[start + 3] = 0.5 * d.z;
+  }
+}
+
+inline void normalize(const Model& m, double* q) {
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& b = m.bodies[i];
+    if (b.nv == 1) continue;
+    double* p = q + b.q + (b.kind == Kind::Free ? 3 : 0);
+    const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+    for (int k = 0; k < 4; ++k) p[k] *= n;
+  }
+}
+
 }  // namespace symplectree

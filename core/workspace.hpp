@@ -41,25 +41,25 @@ struct Workspace {
   }
 };
 
-// Workspaces of one model, lent to one call at a time; threads get their own.
-template <class T>
-class WorkspacePool {
+// Workspaces W of one model, lent to one call at a time; threads get their own.
+template <class W>
+class Pool {
  public:
-  explicit WorkspacePool(const Model& m) : model_(m) {}
+  explicit Pool(const Model& m) : model_(m) {}
 
   class Loan {
    public:
-    Loan(WorkspacePool& pool, std::unique_ptr<Workspace<T>> w) : pool_(pool), workspace_(std::move(w)) {}
+    Loan(Pool& pool, std::unique_ptr<W> w) : pool_(pool), workspace_(std::move(w)) {}
     ~Loan() {
       std::lock_guard lock(pool_.mutex_);
       pool_.idle_.push_back(std::move(workspace_));
     }
     Loan(const Loan&) = delete;
-    Workspace<T>& operator*() { return *workspace_; }
+    W& operator*() { return *workspace_; }
 
    private:
-    WorkspacePool& pool_;
-    std::unique_ptr<Workspace<T>> workspace_;
+    Pool& pool_;
+    std::unique_ptr<W> workspace_;
   };
 
   Loan borrow() {
@@ -71,13 +71,13 @@ class WorkspacePool {
         return Loan(*this, std::move(w));
       }
     }
-    return Loan(*this, std::make_unique<Workspace<T>>(model_));
+    return Loan(*this, std::make_unique<W>(model_));
   }
 
  private:
   const Model& model_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Workspace<T>>> idle_;
+  std::vector<std::unique_ptr<W>> idle_;
 };
 
 }  // namespace symplectree

@@ -5,18 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 import symplectree as st
 from symplectree.lie import quaternion_matrix
 
 JOINTS = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free")
-FREEDOMS = {"Fixed": 0, "Cylindrical": 2, "Universal": 2, "Planar": 3, "Ball": 3, "Free": 6}  # the others have one
+FREEDOMS = {
+    "Fixed": 0,
+    "Cylindrical": 2,
+    "Universal": 2,
+    "Planar": 3,
+    "Ball": 3,
+    "Free": 6,
+}  # the others have one
 
 
 def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Mechanism:
-    """A branching tree of links "link0", … with joints "joint0", …; every nine links use all nine kinds of joint.
+    """A branching tree of links "link0", … with joints "joint0", …; nine links use all nine kinds of joint.
 
-    Masses lie off centre and have full inertia matrices; some links are massless, some carry point masses, several
-    masses or an armature. Every coordinate moves mass: a massless link has few freedoms and carries a massive one.
+    Masses lie off centre and have full inertia matrices; some links are massless, some carry point masses,
+    several masses or an armature. Every coordinate moves mass: a massless link has few freedoms and carries a
+    massive one.
     With `elements` there is one of every element, with inputs "motor", "thrust" and "twist".
     """
     rng = np.random.default_rng(seed)
@@ -30,7 +39,10 @@ def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Me
         following = kinds[i + 1] if i + 1 < bodies else None
         massless = not carries and _may_be_massless(kind, following) and rng.random() < 0.5
         link = parent.link(
-            f"link{i}", _random_joint(rng, f"joint{i}", kind), at=rng.normal(size=3) * 0.5, rotate=_random_rotate(rng)
+            f"link{i}",
+            _random_joint(rng, f"joint{i}", kind),
+            at=rng.normal(size=3) * 0.5,
+            rotate=_random_rotate(rng),
         )
         if not massless:
             point = not carries and kind not in ("Planar", "Ball", "Free") and rng.random() < 0.3
@@ -62,7 +74,7 @@ def planar_chain(n: int) -> st.Mechanism:
 
 
 def spatial_chain(n: int) -> st.Mechanism:
-    """n links of 1 m and 1 kg hanging along −z, turning about x, y, z, x, … in turn; the end is the frame "tip"."""
+    """n links of 1 m and 1 kg hanging along −z, turning about x, y, z, x, …; the end is the frame "tip"."""
     return _chain(("xyz" * n)[:n])
 
 
@@ -131,7 +143,9 @@ def _add_random_mass(rng: np.random.Generator, link: Any, *, point: bool) -> Non
         link.add_mass(mass, com=com)
         return
     second_moment = rng.normal(size=(3, 3)) * 0.3
-    second_moment = mass * (second_moment @ second_moment.T + 0.01 * np.eye(3))  # of a mass distribution, so > 0
+    second_moment = mass * (
+        second_moment @ second_moment.T + 0.01 * np.eye(3)
+    )  # of a mass distribution, so > 0
     link.add_mass(mass, com=com, inertia=np.trace(second_moment) * np.eye(3) - second_moment)
 
 

@@ -1,6 +1,6 @@
 """The same mechanism in Pinocchio, as an oracle.
 
-Pinocchio's twists are [linear; angular] and its quaternions (x, y, z, w); a free-flyer's velocity follows its twists.
+Pinocchio's twists are [linear; angular], and so is a free-flyer's velocity; its quaternions are (x, y, z, w).
 Everything else (order of transforms, body-frame velocities, pitch per radian) agrees with ours.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
+
 import symplectree as st
 from symplectree.mechanism.model import KINDS
 
@@ -58,7 +59,7 @@ class Conversion:
 
 
 def to_pinocchio(model: st.Model) -> tuple[pin.Model, Conversion]:
-    """The bodies, frames, armature and gravity of a model; elements have no counterpart."""
+    """Bodies, frames, armature (see `rotor_bias`) and gravity of a model; elements have no counterpart."""
     there = pin.Model()
     there.gravity = pin.Motion(np.concatenate([model.gravity, np.zeros(3)]))
     joint = [0] * len(model.bodies)
@@ -83,8 +84,21 @@ def to_pinocchio(model: st.Model) -> tuple[pin.Model, Conversion]:
     return there, conversion
 
 
+def rotor_bias(model: st.Model, v: np.ndarray) -> np.ndarray:
+    """Joint forces that our inverse dynamics has and Pinocchio's lacks, (nv,).
+
+    Pinocchio adds armature · a alone. On a Free joint the energy ½ armature (|ω|² + |v|²) of a body twist
+    also asks for armature ω × v in the linear part (Euler–Poincaré); on all other joints the two agree.
+    """
+    bias = np.zeros(model.nv)
+    for start in model.v_start[model.kind == KINDS.index("free")]:
+        angular, linear = v[start : start + 3], v[start + 3 : start + 6]
+        bias[start + 3 : start + 6] = model.armature[start] * np.cross(angular, linear)
+    return bias
+
+
 def _depth_first(parent: np.ndarray) -> list[int]:
-    """Bodies in an order that keeps each subtree together, which Pinocchio's CRBA takes for granted and we do not."""
+    """Bodies in an order that keeps each subtree together, which Pinocchio's CRBA takes for granted."""
     order: list[int] = []
     stack = [int(i) for i in np.flatnonzero(parent < 0)]
     while stack:

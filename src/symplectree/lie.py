@@ -20,7 +20,7 @@ def axis_vector(axis: str | ArrayLike) -> Array:
     """The vector of an axis given as "x", "y", "z" (or "-x", …) or as three numbers; unchecked."""
     if isinstance(axis, str):
         sign = -1.0 if axis.startswith("-") else 1.0
-        return sign * np.array(AXES[axis.lstrip("-")])
+        return sign * np.array(AXES[axis.removeprefix("-")])
     return np.asarray(axis, dtype=float)
 
 
@@ -99,7 +99,7 @@ def left_jacobian_inverse(w: Array) -> Array:
     if angle < 1e-4:
         c = 1 / 12 + angle**2 / 720
     else:
-        c = 1 / angle**2 - (1 + np.cos(angle)) / (2 * angle * np.sin(angle))
+        c = (1 - angle / 2 / np.tan(angle / 2)) / angle**2
     return np.eye(3) - 0.5 * k + c * k @ k
 
 

@@ -1,7 +1,8 @@
-"""Every joint keeps the contract, the conventions of the public contract hold, and the check finds wrong joints."""
+"""Every joint keeps the contract and the conventions of its coordinates, and the check finds wrong joints."""
 
 import numpy as np
 import pytest
+
 import symplectree as st
 from symplectree.joints import Step
 from symplectree.lie import pose, quaternion_exp, quaternion_product, rotation
@@ -11,8 +12,16 @@ X, Y, Z = np.eye(3)
 
 JOINTS = [
     st.Fixed(),
-    *(kind("j", axis) for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar) for axis in ("x", "y", "z")),
-    *(kind("j", axis) for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar) for axis in ("-y", OBLIQUE)),
+    *(
+        kind("j", axis)
+        for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar)
+        for axis in ("x", "y", "z")
+    ),
+    *(
+        kind("j", axis)
+        for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar)
+        for axis in ("-y", OBLIQUE)
+    ),
     *(st.Screw("j", axis, pitch=pitch) for axis in ("x", "y", "z", OBLIQUE) for pitch in (0.0, 0.2, -1.5)),
     *(st.Universal("j", axes) for axes in ("xy", "yx", "zx", (OBLIQUE, "z"), ("-x", OBLIQUE))),
     st.Ball("j"),

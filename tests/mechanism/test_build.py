@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 import symplectree as st
 from mechanisms import JOINTS, planar_chain, random_mechanism, random_state, spatial_chain
 from symplectree.elements import Element
@@ -68,9 +69,17 @@ def test_frames_hang_below_any_frame_and_a_literal_can_be_used_twice():
     np.testing.assert_allclose(model.frame_offset[model.find_frame("end")][:3, 3], (1, 0, -1))
 
 
+def test_frame_without_a_name_does_not_take_one_that_the_user_gives():
+    m = st.Mechanism().frames(st.ry("q", name="frame2")[st.tz(-1, mass=1)[st.tx(1, name="frame3")]])
+    model = m.build()
+    assert len(model.frames) == 4 and {"frame2", "frame3"} < set(model.frames)
+
+
 def test_fixed_frames_fold_into_the_body_that_carries_them():
     m = st.Mechanism()
-    arm = m.world.frame("base", at=(1, 0, 0), rotate=(0, 0, np.pi / 2)).link("arm", st.Revolute("q", "y"), at=(0, 2, 0))
+    arm = m.world.frame("base", at=(1, 0, 0), rotate=(0, 0, np.pi / 2)).link(
+        "arm", st.Revolute("q", "y"), at=(0, 2, 0)
+    )
     arm.frame("elbow", at=(0, 0, 1), rotate=(0, np.pi / 2, 0)).frame("tip", at=(0, 0, 3), mass=1)
     model = m.build()
     assert model.bodies == ("arm",)
@@ -85,7 +94,13 @@ def test_link_with_fixed_joint_is_a_frame():
     def model(fixed: bool) -> st.Model:
         m = st.Mechanism()
         arm = m.world.link("arm", st.Revolute("q", "y"), mass=1, com=(1, 0, 0))
-        given = {"at": (0, 1, 0), "rotate": (0.1, 0.2, 0.3), "mass": 2, "com": (0, 0, 1), "inertia": (1, 2, 2)}
+        given = {
+            "at": (0, 1, 0),
+            "rotate": (0.1, 0.2, 0.3),
+            "mass": 2,
+            "com": (0, 0, 1),
+            "inertia": (1, 2, 2),
+        }
         arm.link("hand", st.Fixed(), **given) if fixed else arm.frame("hand", **given)
         return m.build()
 
@@ -98,7 +113,7 @@ def test_masses_merge_by_the_parallel_axis_theorem():
     arm.frame("load", at=(0, 0, 3), rotate=(0, 0, np.pi / 2), mass=1, com=(0, -4, 0), inertia=(0.3, 0.4, 0.5))
     arm.add_mass(1, com=(-2, 0, 1))
     model = m.build()
-    # by hand: parts at (1,0,0), (4,0,3), (-2,0,1) with 2, 1, 1 kg; the load's quarter turn swaps its Ixx and Iyy
+    # by hand: parts of 2, 1, 1 kg at (1,0,0), (4,0,3), (-2,0,1); the load's quarter turn swaps Ixx and Iyy
     assert model.mass[0] == pytest.approx(4)
     np.testing.assert_allclose(model.com[0], (1, 0, 1), atol=1e-15)
     # offsets from the common centre (0,0,-1), (3,0,2), (-3,0,0)
@@ -173,7 +188,11 @@ def test_elements_without_a_name_get_one_that_is_free():
 
 def test_one_input_may_drive_several_elements():
     m = planar_chain(2)
-    m.add(st.JointForce("q0", "u"), st.BodyWrench("tip", force=("w", 0, "u")), st.SpatialWrench("tip", torque=(1, 2, "w")))
+    m.add(
+        st.JointForce("q0", "u"),
+        st.BodyWrench("tip", force=("w", 0, "u")),
+        st.SpatialWrench("tip", torque=(1, 2, "w")),
+    )
     model = m.build()
     assert model.inputs == ("u", "w")
     assert [row[-7:-1] for row in model.tables.wrenches] == [(-1, -1, -1, 1, -1, 0), (-1, -1, 1, -1, -1, -1)]
@@ -185,7 +204,9 @@ def test_every_kind_of_joint_and_element_builds(seed):
     model = m.build()
     assert {type(frame.joint).__name__ for frame in m.tree} == set(JOINTS)
     assert set(model.kind.tolist()) == set(range(len(KINDS)))
-    assert {type(e) for e in model.elements} == {k for e in Element.__subclasses__() for k in (e, *e.__subclasses__())}
+    assert {type(e) for e in model.elements} == {
+        k for e in Element.__subclasses__() for k in (e, *e.__subclasses__())
+    }
     assert all(parent < body for body, parent in enumerate(model.parent))
     q, v, a = random_state(model, seed)
     assert (q.shape, v.shape, a.shape) == ((model.nq,), (model.nv,), (model.nv,))

@@ -9,7 +9,10 @@ from symplectree.elements.contract import Element, Lowering
 
 @dataclass(frozen=True)
 class JointDamper(Element):
-    """f = −`damping`·v on a coordinate, or on all coordinates of the joint named; N·m·s/rad or N·s/m."""
+    """f = −`damping`·v on a coordinate, or on all coordinates of the joint named; N·m·s/rad or N·s/m.
+
+    Of a Ball or Free joint, "name.i" is the i-th of its velocities.
+    """
 
     coordinate: str
     damping: float

@@ -9,7 +9,10 @@ from symplectree.elements.contract import Element, Lowering
 
 @dataclass(frozen=True)
 class JointForce(Element):
-    """f = `value` [N·m or N] on a coordinate; a name instead of a number makes it an input set by `forces=`."""
+    """f = `value` [N·m or N] on a coordinate; a name instead of a number makes it an input set by `forces=`.
+
+    Of a Ball or Free joint, "name.i" is the i-th of its velocities.
+    """
 
     coordinate: str
     value: float | str

@@ -24,7 +24,7 @@ class NonlinearSpring(Element):
 
     a: str
     b: str
-    potential: Callable[[Any], Any] | tuple[Any, Any] | Table = field(kw_only=True)
+    potential: Callable[[Any], Any] | tuple[Any, Any] | Tape | Table = field(kw_only=True)
 
     def lower(self, into: Lowering) -> NonlinearSpring:
         function: Tape | Table

@@ -51,7 +51,8 @@ class Step:
 class Joint:
     """Base of all joints: a name, coordinates in a vector space, and rotor inertia.
 
-    `armature` is one number for all coordinates, or one for each; it is added to the mass matrix.
+    `armature` is one number for all coordinates, or one for each (Ball and Free: one number for all); it is added to
+    the diagonal of the mass matrix, in the units that each coordinate has there.
     """
 
     nq: ClassVar[int] = 1
@@ -85,9 +86,12 @@ class Joint:
 
     def armatures(self) -> Array:
         """Rotor inertia of each coordinate, (nv,). Raises ModelError when it cannot be one."""
-        values = np.atleast_1d(np.asarray(self.armature, dtype=float))
-        if values.size not in (1, self.nv):
-            raise ModelError(f"armature of joint {self.name!r} has {values.size} values; give 1 or {self.nv}")
+        try:
+            values = np.atleast_1d(np.asarray(self.armature, dtype=float))
+        except (TypeError, ValueError):
+            values = np.zeros(0)
+        if values.shape not in ((1,), (self.nv,)):
+            raise ModelError(f"armature of joint {self.name!r} is {self.armature!r}; give 1 or {self.nv} numbers")
         if not np.all(np.isfinite(values)) or np.any(values < 0):
             raise ModelError(f"armature of joint {self.name!r} is {self.armature}; it must be zero or more")
         return np.broadcast_to(values, (self.nv,)).copy()
@@ -96,7 +100,7 @@ class Joint:
 def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
     """The checked unit vector of an axis; raises ModelError naming `owner`."""
     if isinstance(axis, str):
-        if axis.lstrip("-") not in AXES:
+        if axis.removeprefix("-") not in AXES:
             raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
         vector = axis_vector(axis)
     else:

@@ -30,6 +30,6 @@ class Screw(Joint):
         return column(self._axis(), self.pitch * np.array(self._axis()))[:, None]
 
     def steps(self) -> tuple[Step, ...]:
-        if not np.isfinite(self.pitch):
-            raise ModelError(f"pitch of joint {self.name!r} is {self.pitch}; give metres per radian")
+        if not isinstance(self.pitch, float | int | np.number) or not np.isfinite(self.pitch):
+            raise ModelError(f"pitch of joint {self.name!r} is {self.pitch!r}; give metres per radian")
         return (Step("screw", self._axis(), float(self.pitch)),)

@@ -26,7 +26,7 @@ class Universal(Joint):
     axes: str | tuple[Any, Any] = "xy"
 
     def _axes(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        if len(self.axes) != 2:
+        if not hasattr(self.axes, "__len__") or len(self.axes) != 2:
             raise ModelError(f"joint {self.name!r} needs two axes, such as 'xy'; it has {self.axes!r}")
         first, second = (unit_axis(f"joint {self.name!r}", a) for a in self.axes)
         if np.linalg.norm(np.cross(first, second)) < 1e-6:

@@ -83,9 +83,7 @@ def build(mechanism: Mechanism) -> Model:
         ground_energy=float(-sum(part.mass * gravity @ part.com for part in ground)),
         tables=tables,
     )
-    for value in vars(model).values():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
+    model.freeze()
     _check_every_coordinate_moves_mass(model)
     return model
 
@@ -172,7 +170,7 @@ def _lower_elements(
     mechanism: Mechanism, places: dict[str, tuple[int, Array]], joints: dict[str, JointPlace]
 ) -> tuple[tuple[Element, ...], ElementTables]:
     def find_frame(name: str) -> tuple[int, Array]:
-        if name not in places:
+        if not isinstance(name, str) or name not in places:
             raise ModelError(unknown("frame", name, list(places)))
         return places[name]
 
@@ -185,7 +183,7 @@ def _lower_elements(
             coordinates |= {f"{place.joint.name}.{i}": [index] for i, index in enumerate(indices)}
 
     def find_coordinates(name: str) -> list[tuple[int, int]]:
-        if name not in coordinates:
+        if not isinstance(name, str) or name not in coordinates:
             raise ModelError(unknown("coordinate", name, list(coordinates)))
         return coordinates[name]
 
@@ -195,6 +193,8 @@ def _lower_elements(
         if not isinstance(given, Element):
             raise ModelError(f"{given!r} was added to the mechanism, but is no element such as Spring")
         name = given.name if given.name is not None else _new_name(given, mechanism, kept)
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"the name of a {type(given).__name__} is {name!r}; give a text")
         if name in kept:
             raise ModelError(f"two elements are named {name!r}; give each its own name")
         into.owner, into.what = len(kept), f"{type(given).__name__} {name!r}"
@@ -203,26 +203,32 @@ def _lower_elements(
 
 
 def _new_name(element: Element, mechanism: Mechanism, kept: dict[str, Element]) -> str:
-    taken = {e.name for e in mechanism.elements} | kept.keys()
+    taken = {str(getattr(e, "name", "")) for e in mechanism.elements} | kept.keys()
     base = type(element).__name__.lower()
     return next(name for i in range(1, len(taken) + 2) if (name := f"{base}{i}") not in taken)
 
 
 def _check_every_coordinate_moves_mass(model: Model) -> None:
-    """Refuse a coordinate whose inertia, with everything beyond it free to move, vanishes at every configuration tried."""
+    """Refuse a coordinate without inertia of its own at every configuration tried.
+
+    That is one whose entry in the mass matrix vanishes against what the mechanism's size and mass could give, or whose
+    pivot (the entry with everything beyond it free to move) vanishes against the entry.
+    """
     rng = np.random.default_rng(0)
-    largest = np.zeros(model.nv)
+    size = np.abs(model.placement[:, :3, 3]).sum() + np.abs(model.com).sum() + 1e-3
+    scale = model.mass.sum() * min(1.0, size**2) + np.trace(model.inertia, axis1=1, axis2=2).sum()
+    moves = np.zeros(model.nv, dtype=bool)
+    pivot, diagonal = np.empty(model.nv), np.empty(model.nv)
     for _ in range(3):
         q = model.neutral.copy()
         for place in model.joints.values():
             q[place.q] = place.joint.retract(place.joint.neutral, rng.uniform(0.3, 1.2, place.joint.nv))
-        relative = np.empty(model.nv)
-        model.native.pivots(q, relative)
-        largest = np.maximum(largest, relative)
-    if np.all(largest > 1e-12):
+        model.native.pivots(q, pivot, diagonal)
+        moves |= (diagonal > 1e-20 * scale) & (pivot > 1e-13 * diagonal)
+    if np.all(moves):
         return
-    name = model.velocities[int(np.argmin(largest))]
+    name = model.velocities[int(np.flatnonzero(~moves)[-1])]  # those before it may only follow from it
     raise ModelError(
-        f"coordinate {name!r} moves no mass: nothing beyond it has inertia against it; give a link there a mass, an "
-        "inertia or the joint an armature, or remove the coordinate"
+        f"coordinate {name!r} moves no mass: nothing beyond it has inertia against it alone; give a link there a mass "
+        "or an inertia, or the joint an armature, or remove the coordinate"
     )

@@ -30,7 +30,7 @@ class FrameLiteral:
 
     def hang(self, parent: Frame) -> None:
         """Add this frame and everything nested in it below `parent`."""
-        name = self.name if self.name is not None else f"frame{len(parent.mechanism.tree) + 1}"
+        name = self.name if self.name is not None else f"#{len(parent.mechanism.tree) + 1}"
         vector = {"x": np.eye(3)[0], "y": np.eye(3)[1], "z": np.eye(3)[2]}[self.axis]
         if isinstance(self.value, str):
             joint = (Revolute if self.kind == "r" else Prismatic)(self.value, self.axis)
@@ -40,7 +40,10 @@ class FrameLiteral:
         else:
             frame = parent.link(name, Fixed(), rotate=vector * _number(self, self.value))
         if self.mass is not None:
-            mass = np.atleast_1d(np.asarray(self.mass, dtype=float))
+            try:
+                mass = np.atleast_1d(np.asarray(self.mass, dtype=float))
+            except (TypeError, ValueError):
+                mass = np.zeros(0)
             if mass.shape not in ((1,), (4,)):
                 raise ModelError(f"mass of frame {name!r} is {self.mass!r}; give m or (m, Ixx, Iyy, Izz)")
             frame.add_mass(float(mass[0]), inertia=mass[1:] if mass.size == 4 else None)

@@ -49,11 +49,11 @@ def inertia_matrix(owner: str, value: Any) -> Array:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        array = np.zeros(0)
+        raise ModelError(f"inertia of {owner} is {value!r}; give three principal moments or a 3×3 matrix") from None
     if array.shape == (3,):
         array = np.diag(array)
     if array.shape != (3, 3):
-        raise ModelError(f"inertia of {owner} is {value!r}; give three principal moments or a 3×3 matrix")
+        raise ModelError(f"inertia of {owner} has shape {array.shape}; give three principal moments or a 3×3 matrix")
     if not np.all(np.isfinite(array)):
         raise ModelError(f"inertia of {owner} holds a value that is not finite")
     scale = float(np.abs(array).max())
@@ -79,6 +79,7 @@ def carried(body: RigidMass, T: Array) -> RigidMass:
 
 def merged(parts: list[RigidMass]) -> RigidMass:
     """One body made of several masses given in the same axes (parallel axis theorem)."""
+    parts = [part for part in parts if part.mass > 0 or np.any(part.inertia)]
     mass = sum(part.mass for part in parts)
     if mass > 0:
         com = sum((part.mass * part.com for part in parts), np.zeros(3)) / mass

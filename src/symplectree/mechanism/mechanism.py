@@ -75,9 +75,7 @@ class Frame:
 
     def add_mass(self, mass: float, *, com: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Frame:
         """Attach one more mass to this frame, and return the frame; a body may carry any number."""
-        given = Mass(mass, com, inertia)
-        if not (_is_zero(mass) and inertia is None):
-            self.masses.append(given)
+        self.masses.append(Mass(mass, com, inertia))
         return self
 
     def frames(self, *children: FrameLiteral) -> Frame:
@@ -85,13 +83,6 @@ class Frame:
         for child in children:
             child.hang(self)
         return self
-
-
-def _is_zero(mass: Any) -> bool:
-    try:
-        return bool(mass == 0)
-    except (TypeError, ValueError):
-        return False
 
 
 class Mechanism:

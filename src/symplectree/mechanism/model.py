@@ -87,12 +87,12 @@ class Model:
     ground_energy: float
     tables: ElementTables = field(repr=False)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """How many numbers a configuration has (a quaternion counts four)."""
         return len(self.coordinates)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """How many degrees of freedom, the length of a velocity (a quaternion counts three)."""
         return len(self.velocities)
@@ -115,6 +115,7 @@ class Model:
             name: np.ascontiguousarray(getattr(self, name))
             for name in (
                 "parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "armature", "gravity",
+                "frame_body", "frame_offset",
             )
         }  # fmt: skip
         arrays |= self.tables.arrays()
@@ -125,6 +126,13 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self.freeze()
+
+    def freeze(self) -> None:
+        """Make all arrays read-only."""
+        for value in self.__dict__.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
 
     @cached_property
     def frame_index(self) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Exact derivatives of poses and body velocities by recursion from the root (JM08 (3), (4), (7)–(11)).
 
-The paper has one coordinate for each joint; here a joint has as many as its S has columns. For increments of one joint
+The paper has one coordinate for each joint; here a joint has as many as its S has columns. For increments
+of one joint
 
     g'_i = g [S_i],  g''_ij = g [S_j][S_i],  X'_i = −ad(S_i) X,  X''_ij = ad(S_i) ad(S_j) X,  X = Ad(g⁻¹),
 
@@ -27,9 +28,9 @@ class PoseDerivatives(NamedTuple):
 
 
 class VelocityDerivatives(NamedTuple):
-    """Body twist of a frame (6,), `dq` and `dv` (nv, 6), `dqdq` and `dqdv` (nv, nv, 6); dqdv[i, j] = D_i ∂V/∂v_j.
+    """Body twist of a frame (6,), `dq` and `dv` (nv, 6), `dqdq` and `dqdv` (nv, nv, 6).
 
-    The second derivative in v vanishes, JM08 (11).
+    dqdq[i, j] = D_j D_i V and dqdv[i, j] = D_i ∂V/∂v_j; the second derivative in v vanishes, JM08 (11).
     """
 
     V: Array
@@ -40,7 +41,10 @@ class VelocityDerivatives(NamedTuple):
 
 
 def pose_derivatives(model: Model, q: Array, frame: str, order: int) -> Array:
-    """D_i g_{s,frame} (nv, 4, 4) for order 1, JM08 (3); D_j D_i g_{s,frame} (nv, nv, 4, 4) for order 2, JM08 (4)."""
+    """Derivatives of a frame's pose g_{s,frame} in the world.
+
+    Order 1: D_i g, (nv, 4, 4), JM08 (3). Order 2: [i, j] = D_j D_i g, (nv, nv, 4, 4), JM08 (4).
+    """
     derivatives = pose_derivatives_at(model, q, *find_place(model, frame))
     return {1: derivatives.dq, 2: derivatives.dqdq}[order]
 
@@ -72,7 +76,9 @@ def body_velocity_derivatives(
     return dq, dv, dqdq, dqdv
 
 
-def velocity_derivatives_at(model: Model, q: Array, v: Array, body: int, offset: Array) -> VelocityDerivatives:
+def velocity_derivatives_at(
+    model: Model, q: Array, v: Array, body: int, offset: Array
+) -> VelocityDerivatives:
     """JM08 (6)–(11) for the frame with pose `offset` in `body`."""
     nv, local = model.nv, local_poses(model, q)
     V, dq, dv = np.zeros(6), np.zeros((nv, 6)), np.zeros((nv, 6))

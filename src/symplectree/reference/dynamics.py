@@ -1,6 +1,6 @@
 """Continuous dynamics by recursion in body frames (Featherstone's algorithms in LLPS16's notation).
 
-With X_k = Ad(g_k⁻¹), G_k the inertia of body k in its own frame and [V] its twist:
+With X_k = Ad(g_k⁻¹), G_k the inertia of body k in its own frame, V_k its twist and A_k the twist's rate:
 
     V_k = X_k V_par + S_k v_k,  A_k = X_k A_par + S_k a_k + ad(V_k) S_k v_k,  A_world = (0, −gravity),
     F_k = G_k A_k − ad(V_k)ᵀ G_k V_k + Σ_children X_cᵀ F_c,  τ_k = S_kᵀ F_k + armature − elements.
@@ -41,7 +41,7 @@ def mass_matrix(model: Model, q: Array) -> Array:
 
 
 def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, inputs: Array | None = None) -> Array:
-    """τ = M a + bias: the joint forces, beside those of gravity and elements, that give the acceleration a, (nv,)."""
+    """τ = M a + bias: the joint forces, beside gravity and elements, that give the acceleration a, (nv,)."""
     n, S, X = len(model.parent), *_joints(model, q)
     V, A, F = body_velocities(model, q, v), np.zeros((n, 6)), np.zeros((n, 6))
     for k in range(n):
@@ -91,7 +91,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, inputs: Array
 
 def inverse_mass_product(model: Model, q: Array, x: Array) -> Array:
     """M⁻¹ x, (nv,), by a dense solution."""
-    return np.linalg.solve(mass_matrix(model, q), x)
+    return np.asarray(np.linalg.solve(mass_matrix(model, q), x), dtype=float)
 
 
 def kinetic_energy(model: Model, q: Array, v: Array) -> float:
@@ -114,14 +114,14 @@ def momenta(model: Model, q: Array, v: Array) -> Array:
 
 
 def spatial_momentum(model: Model, q: Array, v: Array) -> Array:
-    """Σ_k Ad(g_{s,k}⁻¹)ᵀ G_k V_k, (6,): angular about the world's origin, linear; world axes; without rotors."""
+    """Σ_k Ad(g_{s,k}⁻¹)ᵀ G_k V_k, (6,): angular about the origin, linear; world axes; without rotors."""
     g_s, V = body_poses(model, q), body_velocities(model, q, v)
     carried = [Ad(inverse(g_s[k])).T @ inertia(model, k) @ V[k] for k in range(len(V))]
     return np.sum(carried, axis=0)
 
 
 def armature_bias(model: Model, v: Array) -> Array:
-    """The velocity terms of ½ a |v|² (Euler–Poincaré, −ad(v)ᵀ a v), (nv,): a ω × v on a Free joint, else zero."""
+    """Velocity terms of ½ a |v|² by Euler–Poincaré, −ad(v)ᵀ a v, (nv,): a ω × v on a Free joint, else 0."""
     bias = np.zeros(model.nv)
     for k in range(len(model.parent)):
         own = own_v(model, k)

@@ -1,7 +1,7 @@
 """Energies and forces of springs, dampers, motors and loads, from the rows of `model.tables`.
 
-Each function takes `element`, the index of one element of `model.elements` to look at alone; None takes all. Gravity is
-not an element.
+Each function takes `element`, the index of one element of `model.elements` to look at alone; None takes all.
+Gravity is not an element.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from symplectree.reference.functions import evaluate
 class Line(NamedTuple):
     """A line d = x_b − x_a of length ℓ between two points, as a function of q (JM09 section IV-C, (33)–(35)).
 
-    dd (nv, 3), ddd (nv, nv, 3): derivatives of d. u: direction d/ℓ, zero when ℓ = 0. phi: φ, φ', φ'' at ℓ. c: damping.
+    dd (nv, 3), ddd (nv, nv, 3): derivatives of d. u: direction d/ℓ, zero when ℓ = 0. phi: φ, φ', φ'' at ℓ.
+    c: damping.
     """
 
     d: Array
@@ -33,7 +34,7 @@ class Line(NamedTuple):
 
 
 class Load(NamedTuple):
-    """A wrench (torque, force) on a frame, with the frame's Jacobian in the wrench's axes (6, nv) and D_j of it."""
+    """A wrench (torque, force) on a frame; the frame's Jacobian in the wrench's axes (6, nv), and its D_j."""
 
     wrench: Array
     J: Array
@@ -61,8 +62,8 @@ def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array
 def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
     """[i, j] = D_j D_i V, (nv, nv).
 
-    For a line, with s = φ'/ℓ: s (D_j d·D_i d + d·D_jD_i d) + (φ'' − s) (u·D_i d)(u·D_j d), which is JM09's formula (its
-    ½ before x⁻² is a misprint) ordered so that nothing is divided by ℓ when s is known.
+    For a line, with s = φ'/ℓ: s (D_j d·D_i d + d·D_jD_i d) + (φ'' − s) (u·D_i d)(u·D_j d). This is JM09's
+    formula (whose ½ before x⁻² is a misprint), ordered so that it holds at ℓ = 0 once s is known.
     """
     hessian = np.zeros((model.nv, model.nv))
     for _, j, k, _ in _rows(model, "joint_springs", element):
@@ -73,9 +74,7 @@ def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
     return hessian
 
 
-def force(
-    model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None
-) -> Array:
+def force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
     """Applied generalized force that comes from no energy, (nv,): damping, motors and loads.
 
     A joint's damper −c v; a line's damper −c ℓ̇ D_i ℓ; a wrench Jᵀ F.
@@ -139,7 +138,10 @@ def _lines(model: Model, q: Array, element: int | None) -> Iterator[Line]:
 
 
 def _tension_over_length(line: Line) -> float:
-    """s = φ'(ℓ)/ℓ. At ℓ = 0 its limit φ''(0) if the tension vanishes there; else the line has no direction: no force."""
+    """s = φ'(ℓ)/ℓ; at ℓ = 0 its limit φ''(0) if the tension vanishes there.
+
+    Otherwise the line pulls in no direction at ℓ = 0, and exerts no force: s = 0, and no stiffness.
+    """
     _, slope, curvature = line.phi
     if line.length > 0:
         return slope / line.length

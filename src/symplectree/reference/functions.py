@@ -29,7 +29,7 @@ def evaluate(function: Tape | Table, x: float) -> tuple[float, float, float]:
     """φ(x), φ'(x), φ''(x)."""
     if isinstance(function, Table):
         return evaluate_table(function, x)
-    value, slope, curvature = run_tape(function, np.array([x]))
+    value, slope, curvature, *_ = run_tape(function, np.array([x]))  # a tape goes on to φ'''
     return float(value), float(slope), float(curvature)
 
 
@@ -53,7 +53,7 @@ def run_tape(tape: Tape, inputs: np.ndarray) -> np.ndarray:
 
 
 def evaluate_table(table: Table, x: float) -> tuple[float, float, float]:
-    """The cubic of the interval that holds x; outside, the parabola with the end's value, slope and curvature."""
+    """The cubic of x's interval; outside, the parabola with the end's value, slope and curvature."""
     breaks = table.breaks
     inside = min(max(x, breaks[0]), breaks[-1])
     interval = min(int(np.searchsorted(breaks, inside, side="right")) - 1, len(breaks) - 2)

@@ -1,7 +1,7 @@
 """Poses and body velocities by recursion from the root (JM08 sections III and IV).
 
-`g_k` is the pose of body k in its parent (placement, then joint), `S_k` its joint's twists (the paper's ξ_k, one column
-for each velocity), constant in the body's own frame for all five kinds of elementary joint.
+`g_k` is the pose of body k in its parent (placement, then joint), `S_k` its joint's twists (the paper's ξ_k,
+one column for each velocity), constant in the body's own frame for all five kinds of elementary joint.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def own_v(model: Model, k: int) -> slice:
 
 
 def path(model: Model, body: int) -> list[int]:
-    """The bodies from the root to `body`, which is the last; empty for the world (-1). JM08's anc(k) and k."""
+    """JM08's anc(k) and k: the bodies from the root to `body`, itself the last; empty for the world (-1)."""
     return [] if body < 0 else [*path(model, int(model.parent[body])), body]
 
 

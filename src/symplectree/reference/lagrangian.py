@@ -34,8 +34,8 @@ class LagrangianDerivatives(NamedTuple):
 def lagrangian_derivatives(model: Model, q: Array, v: Array) -> LagrangianDerivatives:
     """L = Σ_k (½ V_kᵀ M_k V_k + m_k g·p_k) + ½ Σ_i armature_i v_i² − V_elements and its derivatives.
 
-    JM08 (15)–(18), with JM08 (16)'s gravity sign as in its last line; the second derivative in q is JM09 (24). V_k and
-    p_k are those of a frame at the centre of mass of body k, in the body's axes.
+    JM08 (15)–(18), with (16)'s gravity sign as in its last line; the second derivative in q is JM09 (24). V_k
+    and p_k are those of a frame at the centre of mass of body k, in the body's axes.
     """
     L = 0.5 * model.armature @ v**2 - model.ground_energy - energy(model, q)
     dq, dqdq = -energy_gradient(model, q), -energy_hessian(model, q)

@@ -23,6 +23,10 @@ OPERATIONS = (
     "LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "ASSIGN",
 )  # fmt: skip
 CASADI_NAME = {"CONSTPOW": "POW"}
+REMEDY = (
+    "the potential cannot be differentiated; write it with operators and NumPy functions (np.sin, not math.sin; "
+    "np.fmax, not if) of its one variable, or give a table (lengths, energies)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +52,16 @@ def trace(function: Callable[[Any], Any]) -> Tape:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
-            value = casadi.SX(function(x))
+            result = function(x)
+            if not isinstance(result, casadi.SX | casadi.DM | float | int | np.number):
+                raise ModelError(f"the potential must return one number, not {type(result).__name__}")
+            value = casadi.SX(result)
+    except ModelError:
+        raise
     except Exception as error:
-        raise ModelError(
-            "the potential cannot be differentiated; write it with operators and NumPy functions of its one variable, "
-            f"or give a table (lengths, energies). It failed with: {error}"
-        ) from error
+        raise ModelError(f"{REMEDY} ({type(error).__name__}: {str(error).splitlines()[0][:100]})") from error
     if value.numel() != 1:
-        raise ModelError(f"the potential must return one number, not {value.shape}")
+        raise ModelError(f"the potential must return one number, not {value.numel()}")
     derivatives = [value]
     for _ in range(3):
         derivatives.append(casadi.gradient(derivatives[-1], x))
@@ -79,6 +85,8 @@ def from_casadi(function: Any) -> Tape:
         constant = 0.0
         if name == "CONST":
             constant, row = function.instruction_constant(k), [results[0], 0, 0]
+            if not np.isfinite(constant):  # what CasADi makes of math.sin(x), among others
+                raise ModelError(f"{REMEDY} (it holds {constant})")
         elif name == "INPUT":
             row = [results[0], int(starts_in[args[0]] + args[1]), 0]
         elif name == "OUTPUT":

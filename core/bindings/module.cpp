@@ -1,0 +1,142 @@
+// The native module, and how a model comes from Python's arrays.
+#include "native.hpp"
+
+namespace symplectree {
+namespace {
+
+template <class T>
+nb::ndarray<const T, nb::c_contig, nb::device::cpu> array(const nb::dict& d, const char* name) {
+  return nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(d[name]);
+}
+
+Vec3<double> vec(const double* p) { return {p[0], p[1], p[2]}; }
+
+// A 3×3 matrix from rows `stride` apart.
+Mat3<double> mat(const double* p, int stride) {
+  return {{p[0], p[stride], p[2 * stride]}, {p[1], p[stride + 1], p[2 * stride + 1]},
+          {p[2], p[stride + 2], p[2 * stride + 2]}};
+}
+
+Sym3<double> sym(const double* p) { return {p[0], p[4], p[8], p[1], p[2], p[5]}; }
+
+// A point given in the user's link frame of a body (-1: the world), in the core's axes from the centre of mass.
+Point point(const Model& m, int body, const double* at) {
+  const Body& b = m.bodies[body + 1];
+  return {body + 1, transposed_times(b.axes, vec(at) - b.link_centre)};
+}
+
+Mat3<double> axes_in_body(const Model& m, int body, const Mat3<double>& R) {
+  return transposed(m.bodies[body + 1].axes) * R;
+}
+
+void add_bodies(Model& m, const nb::dict& d) {
+  const auto parent = array<std::int32_t>(d, "parent"), kind = array<std::int32_t>(d, "kind");
+  const auto axis = array<double>(d, "axis"), pitch = array<double>(d, "pitch"), mass = array<double>(d, "mass"),
+             com = array<double>(d, "com"), inertia = array<double>(d, "inertia"),
+             placement = array<double>(d, "placement");
+  m.bodies.resize(1);
+  m.bodies[0].axes = Mat3<double>::identity();
+  for (std::size_t i = 0; i < parent.size(); ++i) {
+    Body b;
+    b.parent = parent.data()[i] + 1;
+    b.kind = static_cast<Kind>(kind.data()[i]);
+    b.q = m.nq, b.v = m.nv;
+    b.nv = b.kind == Kind::Ball ? 3 : b.kind == Kind::Free ? 6 : 1;
+    b.mass = mass.data()[i], b.pitch = pitch.data()[i];
+    b.axes = b.nv == 1 ? axes_with_z(vec(axis.data() + 3 * i)) : Mat3<double>::identity();
+    b.link_centre = vec(com.data() + 3 * i);
+    const Body& p = m.bodies[b.parent];
+    const double* T = placement.data() + 16 * i;
+    b.base_axes = transposed(p.axes) * mat(T, 4) * b.axes;
+    b.base_point = transposed_times(p.axes, Vec3<double>{T[3], T[7], T[11]} - p.link_centre);
+    b.centre = transposed_times(b.axes, b.link_centre);
+    b.inertia = rotated(transposed(b.axes), sym(inertia.data() + 9 * i));
+    m.nq += b.nv == 1 ? 1 : b.nv + 1;
+    m.nv += b.nv;
+    for (int j = 0; j < b.nv; ++j) m.body_of.push_back(static_cast<int>(i) + 1);
+    m.bodies.push_back(b);
+  }
+  const auto armature = array<double>(d, "armature");
+  m.armature.assign(armature.data(), armature.data() + armature.size());
+  m.gravity = vec(array<double>(d, "gravity").data());
+}
+
+// Rows as in symplectree/elements/contract.py.
+template <class F>
+void for_rows(const nb::dict& d, const char* name, F&& f) {
+  const auto table = array<double>(d, name);
+  for (std::size_t i = 0; i < table.shape(0); ++i) f(table.data() + i * table.shape(1));
+}
+
+void add_elements(Model& m, const nb::dict& d) {
+  const auto whole = [](double x) { return static_cast<int>(x); };
+  for_rows(d, "joint_springs", [&](const double* r) {
+    m.joint_springs.push_back({whole(r[0]), whole(r[1]), r[2], r[3], whole(r[4])});
+  });
+  for_rows(d, "joint_dampers",
+           [&](const double* r) { m.joint_dampers.push_back({whole(r[0]), r[1], whole(r[2])}); });
+  for_rows(d, "joint_forces",
+           [&](const double* r) { m.joint_forces.push_back({whole(r[0]), r[1], whole(r[2]), whole(r[3])}); });
+  for_rows(d, "lines", [&](const double* r) {
+    m.lines.push_back({point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), whole(r[8]), r[9], r[10], r[11],
+                       whole(r[12])});
+  });
+  for_rows(d, "wrenches", [&](const double* r) {
+    Wrench row{};
+    row.point = point(m, whole(r[0]), r + 1);
+    row.axes = axes_in_body(m, whole(r[0]), mat(r + 4, 3));
+    row.world_axes = r[13] != 0;
+    for (int k = 0; k < 6; ++k) row.value[k] = r[14 + k], row.input[k] = whole(r[20 + k]);
+    row.owner = whole(r[26]);
+    m.wrenches.push_back(row);
+  });
+}
+
+Potential potential(const nb::handle& function) {
+  Potential p;
+  if (nb::hasattr(function, "code")) {
+    const auto code = nb::cast<nb::ndarray<const std::int32_t, nb::c_contig>>(function.attr("code"));
+    const auto constants = nb::cast<In>(function.attr("constants"));
+    for (std::size_t k = 0; k < constants.size(); ++k) {
+      const std::int32_t* r = code.data() + 4 * k;
+      p.tape.code.push_back({static_cast<Op>(r[0]), r[1], r[2], r[3], constants.data()[k]});
+    }
+    p.tape.work_size = nb::cast<int>(function.attr("work"));
+    p.tape.inputs = nb::cast<int>(function.attr("inputs"));
+    p.tape.outputs = nb::cast<int>(function.attr("outputs"));
+  } else {
+    const auto breaks = nb::cast<In>(function.attr("breaks")), c = nb::cast<In>(function.attr("coefficients"));
+    p.breaks.assign(breaks.data(), breaks.data() + breaks.size());
+    p.coefficients.assign(c.data(), c.data() + c.size());
+  }
+  return p;
+}
+
+void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy,
+               int inputs) {
+  new (self) NativeModel();
+  Model& m = self->model;
+  add_bodies(m, arrays);
+  for (const nb::handle f : functions) m.potentials.push_back(potential(f));
+  add_elements(m, arrays);
+  m.ground_energy = ground_energy;
+  m.inputs = inputs;
+  const auto body = array<std::int32_t>(arrays, "frame_body");
+  const auto offset = array<double>(arrays, "frame_offset");
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const double *T = offset.data() + 16 * i, at[3] = {T[3], T[7], T[11]};
+    self->frames.push_back({point(m, body.data()[i], at), axes_in_body(m, body.data()[i], mat(T, 4))});
+  }
+}
+
+}  // namespace
+}  // namespace symplectree
+
+NB_MODULE(_core, m) {
+  using namespace symplectree;
+  auto cls = nb::class_<NativeModel>(m, "Model");
+  cls.def("__init__", &construct);
+  bind_dynamics(cls);
+  bind_derivatives(cls);
+  bind_simulation(cls);
+}

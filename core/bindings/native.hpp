@@ -1,0 +1,49 @@
+// What the binding files share: the model with its workspaces, and arrays from Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "element_derivatives.hpp"
+#include "energy.hpp"
+
+namespace symplectree {
+
+namespace nb = nanobind;
+
+using In = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Out = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+
+struct Frame {
+  Point point;
+  Mat3<double> axes;  // the frame's axes in the core's axes of its body
+};
+
+struct NativeModel {
+  Model model;
+  std::vector<Frame> frames;
+  Pool<Workspace<double>> workspaces{model};
+  Pool<DerivativeWorkspace<double>> derivative_workspaces{model};
+  Pool<ElementWorkspace<double>> element_workspaces{model};
+  Pool<ElementWorkspace<Dual>> dual_workspaces{model};
+
+  NativeModel() = default;
+  NativeModel(const NativeModel&) = delete;
+};
+
+// How many rows of `width` numbers an array has; all its numbers must be finite.
+inline std::size_t rows(const In& a, int width) {
+  const double* p = a.data();
+  double sum = 0;  // of zeros, unless something is not finite
+  for (std::size_t k = 0; k < a.size(); ++k) sum += 0 * p[k];
+  if (sum != 0) throw nb::value_error("not finite");
+  if (width == 0) return 0;
+  if (a.size() % width != 0) throw nb::value_error("wrong length");
+  return a.size() / width;
+}
+
+void bind_dynamics(nb::class_<NativeModel>& cls);
+void bind_derivatives(nb::class_<NativeModel>& cls);
+void bind_simulation(nb::class_<NativeModel>& cls);
+
+}  // namespace symplectree

@@ -1,0 +1,27 @@
+"""Continuous mechanics on arrays: thin functions over the native core."""
+
+from symplectree.dynamics.derivatives import (
+    LagrangianDerivatives,
+    VelocityDerivatives,
+    body_velocity_derivatives,
+    lagrangian_derivatives,
+    pose_derivatives,
+)
+from symplectree.dynamics.elements import ElementTerms, check_element, element_terms
+from symplectree.dynamics.energy import kinetic_energy, lagrangian, potential_energy, spatial_momentum
+from symplectree.dynamics.forces import (
+    bias_forces,
+    forward_dynamics,
+    inverse_dynamics,
+    inverse_mass_product,
+    mass_matrix,
+    momenta,
+)
+from symplectree.dynamics.kinematics import body_velocity, jacobian, pose, retract
+
+__all__ = [
+    "ElementTerms", "LagrangianDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
+    "body_velocity_derivatives", "check_element", "element_terms", "forward_dynamics", "inverse_dynamics",
+    "inverse_mass_product", "jacobian", "kinetic_energy", "lagrangian", "lagrangian_derivatives", "mass_matrix",
+    "momenta", "pose", "pose_derivatives", "potential_energy", "retract", "spatial_momentum",
+]  # fmt: skip
