@@ -34,7 +34,8 @@ from symplectree.elements import (
     SpatialWrench,
     Spring,
 )
-from symplectree.errors import ModelError
+from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler
 from symplectree.joints import (
     Ball,
     Cylindrical,
@@ -48,3 +49,23 @@ from symplectree.joints import (
     check_joint,
 )
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
+from symplectree.simulate import simulate
+from symplectree.trajectory import Trajectory
+
+__all__ = [
+    # building
+    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz",
+    # joints
+    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
+    # elements
+    "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
+    "element_terms", "check_element",
+    # continuous mechanics
+    "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
+    "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
+    "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
+    # runs
+    "simulate", "Trajectory", "SemiImplicitEuler", "RK4", "Adaptive",
+    # errors
+    "ModelError", "ConvergenceError",
+]  # fmt: skip

@@ -1,5 +1,12 @@
 """Errors that users see: each says what is wrong, where by name, and what to do."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symplectree.trajectory import Trajectory
+
 
 class SymplectreeError(Exception):
     """Base of all errors raised on purpose by this package."""
@@ -7,3 +14,22 @@ class SymplectreeError(Exception):
 
 class ModelError(SymplectreeError, ValueError):
     """The mechanism, or an array given for it, cannot be what it says; the message names the culprit."""
+
+
+class ConvergenceError(SymplectreeError, ArithmeticError):
+    """A step could not be computed.
+
+    | name | meaning |
+    | --- | --- |
+    | step, time | which step failed, and when it began [s] |
+    | residual | what was left of the step's equations, where it has any |
+    | coordinate | the worst coordinate, by name |
+    | trajectory | everything up to then |
+    """
+
+    def __init__(
+        self, message: str, *, step: int, time: float, residual: float = float("nan"), coordinate: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.step, self.time, self.residual, self.coordinate = step, time, residual, coordinate
+        self.trajectory: Trajectory | None = None

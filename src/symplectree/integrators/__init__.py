@@ -1,0 +1,7 @@
+"""Methods of integration: one file each, with its order and what it is good for."""
+
+from symplectree.integrators.adaptive import Adaptive
+from symplectree.integrators.classical import RK4, SemiImplicitEuler
+from symplectree.integrators.contract import Method, Run
+
+__all__ = ["RK4", "Adaptive", "Method", "Run", "SemiImplicitEuler"]

@@ -1,0 +1,81 @@
+"""An accurate method of variable step, as a reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from symplectree.integrators.forces import ForceSource
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Dormand and Prince's method of order 8 (scipy's DOP853) with error control; states are given every dt.
+
+    Good for accurate solutions over short times; it drifts by its tolerance. `rtol`, `atol`: relative and absolute.
+    """
+
+    rtol: float = 1e-9
+    atol: float = 1e-9
+
+    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _AdaptiveRun:
+        return _AdaptiveRun(self, model, q, v, dt, forces)
+
+
+class _AdaptiveRun:
+    second: ClassVar[Literal["v", "p"]] = "v"
+
+    def __init__(self, method: Adaptive, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> None:
+        from scipy.integrate import DOP853  # slow to import
+
+        self.model, self.dt, self.forces = model, dt, forces
+        self.q, self.x = np.array(q), np.array(v)
+        self._piecewise = len(forces.tau) > 1
+        self._step = 0
+        self._make = lambda t, y: DOP853(
+            self._rate, t, y, t_bound=np.inf, rtol=method.rtol, atol=method.atol, first_step=None
+        )
+        self._solver: Any = None
+
+    def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
+        for k in range(steps):
+            self._step = first + k
+            state = self._reach((first + k + 1) * self.dt)
+            if state is None:
+                return k
+            self.q, self.x = state[: self.model.nq].copy(), state[self.model.nq :].copy()
+            self.model.native.normalize(self.q)
+            if (k + 1) % save_every == 0:
+                q_saved[(k + 1) // save_every - 1], x_saved[(k + 1) // save_every - 1] = self.q, self.x
+        return steps
+
+    def _reach(self, t: float) -> Array | None:
+        """State at time t by the solver's own interpolation; None when it fails. Forces that jump restart the solver."""
+        if self._solver is None or self._piecewise:
+            start = t - self.dt
+            self._solver = self._make(start, np.concatenate([self.q, self.x]))
+        solver = self._solver
+        if self._piecewise:
+            solver.t_bound = t
+        while solver.t < t:
+            solver.step()
+            if solver.status == "failed" or not np.all(np.isfinite(solver.y)):
+                return None
+        state: Array = solver.y if solver.t == t else solver.dense_output()(t)
+        return state
+
+    def _rate(self, t: float, y: Array) -> Array:
+        model = self.model
+        q, v = y[: model.nq], y[model.nq :]
+        tau, inputs = self.forces.at(t, self._step, q, v)
+        out = np.empty(model.nq + model.nv)
+        if not np.all(np.isfinite(y)):
+            out[:] = np.nan
+            return out
+        model.native.configuration_rate(q, v, out[: model.nq])
+        model.native.forward_dynamics(q, v, tau, inputs, out[model.nq :])
+        return out

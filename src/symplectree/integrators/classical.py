@@ -1,0 +1,48 @@
+"""Explicit methods of fixed step, to compare with: they drift where variational methods do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from symplectree.integrators.forces import ForceSource
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+
+@dataclass(frozen=True)
+class SemiImplicitEuler:
+    """v ← v + h a(q, v), then q ← q ⊕ h v. Order 1, one evaluation per step; what most engines do."""
+
+    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _ClassicalRun:
+        return _ClassicalRun(model, 0, q, v, dt, forces)
+
+
+@dataclass(frozen=True)
+class RK4:
+    """The classical Runge–Kutta method on (q, v). Order 4, four evaluations per step; accurate over short times.
+
+    Quaternions are integrated as four numbers and normalised after each step.
+    """
+
+    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _ClassicalRun:
+        return _ClassicalRun(model, 1, q, v, dt, forces)
+
+
+class _ClassicalRun:
+    second: ClassVar[Literal["v", "p"]] = "v"
+
+    def __init__(self, model: Model, method: int, q: Array, v: Array, dt: float, forces: ForceSource) -> None:
+        self.model, self.method, self.dt, self.forces = model, method, dt, forces
+        self.q, self.x = np.array(q), np.array(v)
+
+    def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
+        source = self.forces
+        tau, inputs = source.rows(first, steps)
+        done: int = self.model.native.run_classical(
+            self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
+            tau, inputs, source.function, source.q, source.v,
+        )  # fmt: skip
+        return done

@@ -1,0 +1,39 @@
+"""What a method of integration must give.
+
+A method is a small frozen description. `start` makes a Run: the state of one integration, which `simulate` advances many
+steps at a time and `Stepper` one by one.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Protocol
+
+from symplectree.integrators.forces import ForceSource
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+
+class Run(Protocol):
+    """The state of one integration.
+
+    `second` says whether the state's second half is a velocity or a momentum; `q` and `x` (that half) are current.
+    """
+
+    second: ClassVar[Literal["v", "p"]]
+    q: Array
+    x: Array
+
+    def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
+        """Take `steps` steps, of which the first is number `first`, and write every `save_every`-th state.
+
+        Returns how many steps were taken; fewer than asked means that the motion stopped being finite.
+        """
+        ...
+
+
+class Method(Protocol):
+    """A method of integration, as `simulate` takes it."""
+
+    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> Run:
+        """A Run from the state (q, v)."""
+        ...

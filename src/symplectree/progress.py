@@ -1,0 +1,42 @@
+"""A bar in the terminal for long runs."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """Shows simulated time against the whole, when asked to."""
+
+    def __init__(self, steps: int, dt: float, *, shown: bool) -> None:
+        self.steps, self.dt = steps, dt
+        self._bar: Any = None
+        self._task: Any = None
+        if shown:
+            from rich import progress  # slow to import
+
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}"),
+                progress.BarColumn(),
+                progress.TextColumn("{task.fields[simulated]}"),
+                progress.TimeRemainingColumn(),
+            )
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("simulate", total=self.steps, simulated="")
+        return self
+
+    def update(self, done: int) -> None:
+        """Show that `done` steps are taken."""
+        if self._bar is not None:
+            text = f"{done * self.dt:.3g} of {self.steps * self.dt:.3g} s"
+            self._bar.update(self._task, completed=done, simulated=text)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

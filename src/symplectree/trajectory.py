@@ -1,0 +1,91 @@
+"""What a run gives: states over time, and what follows from them, computed when asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+
+from symplectree import dynamics
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model, unknown
+
+
+class Trajectory:
+    """States of a model over time.
+
+    | name | meaning | shape, unit |
+    | --- | --- | --- |
+    | t | time | (K+1,) s |
+    | q | configurations | (K+1, nq) |
+    | v | velocities | (K+1, nv) |
+    | p | momenta, M(q) v | (K+1, nv) |
+    | energy, kinetic, potential | with springs and rotors | (K+1,) J |
+    | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
+    | model | whose motion it is | |
+
+    A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
+    """
+
+    def __init__(self, model: Model, t: Array, q: Array, *, v: Array | None = None, p: Array | None = None) -> None:
+        if (v is None) == (p is None):
+            raise ModelError("a trajectory takes either velocities or momenta")
+        self.model, self.t, self.q = model, t, q
+        if v is not None:
+            self.v = v
+        if p is not None:
+            self.p = p
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return f"Trajectory of {len(self)} states, {self.model.nv} degrees of freedom, {self.t[0]:g} to {self.t[-1]:g} s"
+
+    def __getitem__(self, name: str) -> Array:
+        """The course of one coordinate (K+1,), or of all coordinates of a joint (K+1, nq)."""
+        if name in self.model.coordinates:
+            return self.q[:, self.model.coordinates.index(name)]
+        if name in self.model.joints:
+            return self.q[:, self.model.joints[name].q]
+        raise ModelError(unknown("coordinate", name, [*self.model.coordinates, *self.model.joints]))
+
+    @cached_property
+    def v(self) -> Array:
+        return dynamics.inverse_mass_product(self.model, self.q, self.p)
+
+    @cached_property
+    def p(self) -> Array:
+        return dynamics.momenta(self.model, self.q, self.v)
+
+    @cached_property
+    def kinetic(self) -> Array:
+        return dynamics.kinetic_energy(self.model, self.q, self.v)
+
+    @cached_property
+    def potential(self) -> Array:
+        return dynamics.potential_energy(self.model, self.q)
+
+    @cached_property
+    def energy(self) -> Array:
+        return self.kinetic + self.potential
+
+    @cached_property
+    def momentum(self) -> Array:
+        return dynamics.spatial_momentum(self.model, self.q, self.v)
+
+    def pose(self, frame: str) -> Array:
+        """Pose of a frame over time, (K+1, 4, 4)."""
+        return dynamics.pose(self.model, self.q, frame)
+
+    def plot(self, *what: str, path: Any = None) -> Any:
+        """Draw "energy", "momentum" or coordinates by name (all when none is named) over time; return the figure.
+
+        With `path` it is also written there, in the format that the ending says.
+        """
+        from symplectree.view.plots import plot_trajectory  # slow to import
+
+        return plot_trajectory(self, what or ("coordinates",), path)
+
+

@@ -1,0 +1,1 @@
+"""Pictures of models and trajectories; nothing here is imported before it is used."""
