@@ -91,9 +91,7 @@ inline Mat3<double> cross_columns(const Vec3<double>& w, const Mat3<double>& R) 
 
 // D_i T (nv × 16), JM08 (3): [s_i] T.
 inline void pose_first(const Columns<double>& c, const FramePose<double>& f, double* out) {
-  c.for_path(f.body, [&](int i) {
-    write_pose_rate(cross_columns(c.s[i].angular, f.R), c.at(i, f.x), out + 16 * i);
-  });
+  c.for_path(f.body, [&](int i) { write_pose_rate(cross_columns(c.s[i].angular, f.R), c.at(i, f.x), out + 16 * i); });
 }
 
 // D_j D_i T (nv × nv × 16), JM08 (4): the twist nearer the root acts last, [s_j][s_i] T or [s_i][s_j] T.
@@ -155,8 +153,7 @@ struct LagrangianDerivatives {
   double *dq, *dv, *dqdq, *dqdv, *dvdv;
 };
 
-inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v,
-                                   const LagrangianDerivatives& out) {
+inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v, const LagrangianDerivatives& out) {
   const Columns<double>& c = d.columns;
   const Model& m = c.m;
   Workspace<double>& w = d.base;

@@ -102,8 +102,7 @@ void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, cons
   if (m.has_lines_or_wrenches()) subtract_element_wrenches(m, inputs, w);
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
-    for (int j = body.v; j < body.v + body.nv; ++j)
-      w.u[j] = tau[j] + w.joint_force[j] - rotor_force(m, body, j, v);
+    for (int j = body.v; j < body.v + body.nv; ++j) w.u[j] = tau[j] + w.joint_force[j] - rotor_force(m, body, j, v);
     eliminate<true>(m, body, i, w);
     if (body.parent == 0) continue;
     w.force[i] += w.articulated[i] * w.bias[i];

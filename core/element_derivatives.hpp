@@ -61,8 +61,18 @@ struct ElementWorkspace {
   ElementTerms<T> out;
 
   explicit ElementWorkspace(const Model& m)
-      : kinematics(m), a(m.nv), b(m.nv), delta(m.nv), g(m.nv), rate_dq(m.nv), length_dqdq(m.nv * m.nv), q(m.nq),
-        v(m.nv), direction(m.nv), rate(m.nq), out(m.nv) {}
+      : kinematics(m),
+        a(m.nv),
+        b(m.nv),
+        delta(m.nv),
+        g(m.nv),
+        rate_dq(m.nv),
+        length_dqdq(m.nv * m.nv),
+        q(m.nq),
+        v(m.nv),
+        direction(m.nv),
+        rate(m.nq),
+        out(m.nv) {}
 };
 
 template <class T>
@@ -161,8 +171,7 @@ void element_derivatives(const Model& m, int owner, const T* q, const T* v, cons
 
 // Dual copies of (q, v), moving along increment k of q (or of v, with `of_velocity`). A quaternion's first change along
 // a rotation vector d is ½ q ⊗ (0, d).
-inline void seed(const Model& m, const double* q, const double* v, int k, bool of_velocity,
-                 ElementWorkspace<Dual>& e) {
+inline void seed(const Model& m, const double* q, const double* v, int k, bool of_velocity, ElementWorkspace<Dual>& e) {
   for (int i = 0; i < m.nq; ++i) e.q[i] = q[i];
   for (int j = 0; j < m.nv; ++j) e.v[j] = v[j];
   if (of_velocity) {

@@ -114,9 +114,7 @@ Sym3<T> rotated(const Mat3<T>& R, const Sym3<T>& s) {
   const Vec3<T> p = s.xx * R.a + s.xy * R.b + s.xz * R.c;
   const Vec3<T> q = s.xy * R.a + s.yy * R.b + s.yz * R.c;
   const Vec3<T> r = s.xz * R.a + s.yz * R.b + s.zz * R.c;
-  const auto entry = [&](T Vec3<T>::*i, T Vec3<T>::*j) {
-    return p.*i * R.a.*j + q.*i * R.b.*j + r.*i * R.c.*j;
-  };
+  const auto entry = [&](T Vec3<T>::* i, T Vec3<T>::* j) { return p.*i * R.a.*j + q.*i * R.b.*j + r.*i * R.c.*j; };
   using V = Vec3<T>;
   return {entry(&V::x, &V::x), entry(&V::y, &V::y), entry(&V::z, &V::z),
           entry(&V::x, &V::y), entry(&V::x, &V::z), entry(&V::y, &V::z)};

@@ -17,14 +17,14 @@ enum class Kind { Revolute, Prismatic, Screw, Ball, Free };
 struct Body {
   int parent = 0;
   Kind kind = Kind::Revolute;
-  int q = 0, v = 0, nv = 0;    // where its coordinates begin, and how many velocities it has
+  int q = 0, v = 0, nv = 0;  // where its coordinates begin, and how many velocities it has
   double mass = 0, pitch = 0;
-  Mat3<double> base_axes;      // the joint's base axes in the parent's axes
-  Vec3<double> base_point;     // the joint's base origin from the parent's centre, in the parent's axes
-  Vec3<double> centre;         // centre of mass from the joint's moving origin, in this body's axes
-  Sym3<double> inertia;        // about the centre of mass, in this body's axes
-  Mat3<double> axes;           // this body's axes in the axes of the user's link frame
-  Vec3<double> link_centre;    // centre of mass in the user's link frame
+  Mat3<double> base_axes;    // the joint's base axes in the parent's axes
+  Vec3<double> base_point;   // the joint's base origin from the parent's centre, in the parent's axes
+  Vec3<double> centre;       // centre of mass from the joint's moving origin, in this body's axes
+  Sym3<double> inertia;      // about the centre of mass, in this body's axes
+  Mat3<double> axes;         // this body's axes in the axes of the user's link frame
+  Vec3<double> link_centre;  // centre of mass in the user's link frame
 };
 
 struct JointSpring {
@@ -77,9 +77,9 @@ struct Potential {
 
 struct Model {
   int nq = 0, nv = 0, inputs = 0;
-  std::vector<Body> bodies;         // [0] is the world
-  std::vector<double> armature;     // of each velocity
-  std::vector<int> body_of;         // body of each velocity
+  std::vector<Body> bodies;      // [0] is the world
+  std::vector<double> armature;  // of each velocity
+  std::vector<int> body_of;      // body of each velocity
   Vec3<double> gravity;
   double ground_energy = 0;
   std::vector<JointSpring> joint_springs;

@@ -85,7 +85,7 @@ Spatial<T> operator*(const RigidInertia<T>& I, const Spatial<T>& V) {
 template <class T>
 Sym3<T> double_cross(const Vec3<T>& u, const Vec3<T>& v) {
   const T xx = u.x * v.x, yy = u.y * v.y, zz = u.z * v.z;
-  return {T(2) * (yy + zz),           T(2) * (xx + zz),           T(2) * (xx + yy),
+  return {T(2) * (yy + zz),         T(2) * (xx + zz),         T(2) * (xx + yy),
           -(u.x * v.y + u.y * v.x), -(u.x * v.z + u.z * v.x), -(u.y * v.z + u.z * v.y)};
 }
 
@@ -131,8 +131,7 @@ void subtract_outer(ArticulatedInertia<T>& I, const T& s, const Spatial<T>& u) {
 template <class T>
 ArticulatedInertia<T> shifted(const ArticulatedInertia<T>& I, const Vec3<T>& r) {
   // H' = H + r̂ M, A' = A − H r̂ + r̂ H'ᵀ
-  const Mat3<T> H{I.H.a + cross(r, Vec3<T>{I.M.xx, I.M.xy, I.M.xz}),
-                  I.H.b + cross(r, Vec3<T>{I.M.xy, I.M.yy, I.M.yz}),
+  const Mat3<T> H{I.H.a + cross(r, Vec3<T>{I.M.xx, I.M.xy, I.M.xz}), I.H.b + cross(r, Vec3<T>{I.M.xy, I.M.yy, I.M.yz}),
                   I.H.c + cross(r, Vec3<T>{I.M.xz, I.M.yz, I.M.zz})};
   // Columns of H r̂.
   const Vec3<T> gx = r.z * I.H.b - r.y * I.H.c, gy = r.x * I.H.c - r.z * I.H.a, gz = r.y * I.H.a - r.x * I.H.b;

@@ -28,14 +28,24 @@ struct Workspace {
   std::vector<Spatial<T>> force;         // wrench on each body
   std::vector<ArticulatedInertia<T>> articulated;
   std::vector<RigidInertia<T>> composite;
-  std::vector<Spatial<T>> W;             // of each velocity: articulated inertia times S
-  std::vector<T> pivot_inverse, u;       // of each velocity
-  std::vector<T> joint_force;            // of each velocity: what elements apply to it
-  std::vector<T> scratch;                // 4 (nq + nv) numbers for whoever needs them
+  std::vector<Spatial<T>> W;        // of each velocity: articulated inertia times S
+  std::vector<T> pivot_inverse, u;  // of each velocity
+  std::vector<T> joint_force;       // of each velocity: what elements apply to it
+  std::vector<T> scratch;           // 4 (nq + nv) numbers for whoever needs them
 
   explicit Workspace(const Model& m)
-      : pose(m.size()), S(m.nv), V(m.size()), bias(m.size()), acceleration(m.size()), force(m.size()),
-        articulated(m.size()), composite(m.size()), W(m.nv), pivot_inverse(m.nv), u(m.nv), joint_force(m.nv),
+      : pose(m.size()),
+        S(m.nv),
+        V(m.size()),
+        bias(m.size()),
+        acceleration(m.size()),
+        force(m.size()),
+        articulated(m.size()),
+        composite(m.size()),
+        W(m.nv),
+        pivot_inverse(m.nv),
+        u(m.nv),
+        joint_force(m.nv),
         scratch(4 * (m.nq + m.nv)) {
     pose[0].R = Mat3<T>::identity();
   }

@@ -143,9 +143,7 @@ def _add_random_mass(rng: np.random.Generator, link: Any, *, point: bool) -> Non
         link.add_mass(mass, com=com)
         return
     second_moment = rng.normal(size=(3, 3)) * 0.3
-    second_moment = mass * (
-        second_moment @ second_moment.T + 0.01 * np.eye(3)
-    )  # of a mass distribution, so > 0
+    second_moment = mass * (second_moment @ second_moment.T + 0.01 * np.eye(3))  # of a mass distribution, so > 0
     link.add_mass(mass, com=com, inertia=np.trace(second_moment) * np.eye(3) - second_moment)
 
 

@@ -12,9 +12,7 @@ UNIT = (1.0, 1.0, 1.0)
 def arm(joint=None, gravity=(0, 0, -9.81), **given) -> st.Mechanism:
     """One proper link "arm" on a joint "q", with whatever is to be wrong about it."""
     m = st.Mechanism(gravity=gravity)
-    m.world.link(
-        "arm", joint or st.Revolute("q", "y"), **{"mass": 1.0, "com": (0, 0, -1), "inertia": UNIT} | given
-    )
+    m.world.link("arm", joint or st.Revolute("q", "y"), **{"mass": 1.0, "com": (0, 0, -1), "inertia": UNIT} | given)
     return m
 
 

@@ -32,9 +32,7 @@ def test_exponential_is_that_of_matrices(V):
 def test_exponential_at_small_and_large_angles(angle):
     V = np.array([0.48 * angle, -0.6 * angle, 0.64 * angle, 1.0, -2.0, 3.0])
     np.testing.assert_allclose(lie.exp_pose(V), expm(lie.twist_matrix(V)), **EXACT)
-    np.testing.assert_allclose(
-        lie.quaternion_matrix(lie.quaternion_exp(V[:3])), lie.exp_pose(V)[:3, :3], **EXACT
-    )
+    np.testing.assert_allclose(lie.quaternion_matrix(lie.quaternion_exp(V[:3])), lie.exp_pose(V)[:3, :3], **EXACT)
 
 
 @given(poses)
@@ -95,9 +93,7 @@ def test_quaternions_multiply_as_matrices(a, b):
 
 @given(quaternions)
 def test_conjugate_is_the_inverse_rotation(a):
-    np.testing.assert_allclose(
-        lie.quaternion_matrix(lie.quaternion_conjugate(a)), lie.quaternion_matrix(a).T, **EXACT
-    )
+    np.testing.assert_allclose(lie.quaternion_matrix(lie.quaternion_conjugate(a)), lie.quaternion_matrix(a).T, **EXACT)
     one = lie.quaternion_product(a, lie.quaternion_conjugate(a))
     np.testing.assert_allclose(one, [1, 0, 0, 0], **EXACT)
 
@@ -124,9 +120,7 @@ def test_logarithm_is_at_most_half_a_turn(w):
     np.testing.assert_allclose(lie.quaternion_exp(log)[0], abs(lie.quaternion_exp(2 * w)[0]), **EXACT)
 
 
-@pytest.mark.parametrize(
-    ("axis", "vector"), [("x", (1, 0, 0)), ("-z", (0, 0, -1)), ((0.6, 0, 0.8), (0.6, 0, 0.8))]
-)
+@pytest.mark.parametrize(("axis", "vector"), [("x", (1, 0, 0)), ("-z", (0, 0, -1)), ((0.6, 0, 0.8), (0.6, 0, 0.8))])
 def test_axis_by_letter_or_vector(axis, vector):
     np.testing.assert_array_equal(lie.axis_vector(axis), vector)
 

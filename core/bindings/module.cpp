@@ -13,7 +13,8 @@ Vec3<double> vec(const double* p) { return {p[0], p[1], p[2]}; }
 
 // A 3×3 matrix from rows `stride` apart.
 Mat3<double> mat(const double* p, int stride) {
-  return {{p[0], p[stride], p[2 * stride]}, {p[1], p[stride + 1], p[2 * stride + 1]},
+  return {{p[0], p[stride], p[2 * stride]},
+          {p[1], p[stride + 1], p[2 * stride + 1]},
           {p[2], p[stride + 2], p[2 * stride + 2]}};
 }
 
@@ -70,16 +71,14 @@ void for_rows(const nb::dict& d, const char* name, F&& f) {
 
 void add_elements(Model& m, const nb::dict& d) {
   const auto whole = [](double x) { return static_cast<int>(x); };
-  for_rows(d, "joint_springs", [&](const double* r) {
-    m.joint_springs.push_back({whole(r[0]), whole(r[1]), r[2], r[3], whole(r[4])});
-  });
-  for_rows(d, "joint_dampers",
-           [&](const double* r) { m.joint_dampers.push_back({whole(r[0]), r[1], whole(r[2])}); });
+  for_rows(d, "joint_springs",
+           [&](const double* r) { m.joint_springs.push_back({whole(r[0]), whole(r[1]), r[2], r[3], whole(r[4])}); });
+  for_rows(d, "joint_dampers", [&](const double* r) { m.joint_dampers.push_back({whole(r[0]), r[1], whole(r[2])}); });
   for_rows(d, "joint_forces",
            [&](const double* r) { m.joint_forces.push_back({whole(r[0]), r[1], whole(r[2]), whole(r[3])}); });
   for_rows(d, "lines", [&](const double* r) {
-    m.lines.push_back({point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), whole(r[8]), r[9], r[10], r[11],
-                       whole(r[12])});
+    m.lines.push_back(
+        {point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), whole(r[8]), r[9], r[10], r[11], whole(r[12])});
   });
   for_rows(d, "wrenches", [&](const double* r) {
     Wrench row{};
@@ -112,8 +111,7 @@ Potential potential(const nb::handle& function) {
   return p;
 }
 
-void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy,
-               int inputs) {
+void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy, int inputs) {
   new (self) NativeModel();
   Model& m = self->model;
   add_bodies(m, arrays);
@@ -121,6 +119,7 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   add_elements(m, arrays);
   m.ground_energy = ground_energy;
   m.inputs = inputs;
+  self->no_inputs.assign(inputs + 1, 0.0);
   const auto body = array<std::int32_t>(arrays, "frame_body");
   const auto offset = array<double>(arrays, "frame_offset");
   for (std::size_t i = 0; i < body.size(); ++i) {

@@ -22,6 +22,7 @@ struct Frame {
 struct NativeModel {
   Model model;
   std::vector<Frame> frames;
+  std::vector<double> no_inputs;
   Pool<Workspace<double>> workspaces{model};
   Pool<DerivativeWorkspace<double>> derivative_workspaces{model};
   Pool<ElementWorkspace<double>> element_workspaces{model};

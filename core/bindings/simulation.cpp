@@ -59,6 +59,10 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
 
 }  // namespace
 
-void bind_simulation(nb::class_<NativeModel>& cls) { cls.def("run_classical", &run); }
+void bind_simulation(nb::class_<NativeModel>& cls) {
+  cls.def("run_classical", &run, nb::arg("method"), nb::arg("t0"), nb::arg("h"), nb::arg("first"), nb::arg("steps"),
+          nb::arg("save_every"), nb::arg("q"), nb::arg("v"), nb::arg("q_saved"), nb::arg("v_saved"), nb::arg("tau"),
+          nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"));
+}
 
 }  // namespace symplectree

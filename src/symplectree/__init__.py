@@ -1,6 +1,6 @@
 """Symplectree: mechanisms of rigid bodies, simulated and optimised with variational integrators.
 
-    import symplectree as st
+import symplectree as st
 """
 
 from symplectree.dynamics import (

@@ -57,7 +57,8 @@ def simulate(
 
     def so_far() -> Trajectory:
         n = done // save_every + 1
-        return _trajectory(model, run, dt * save_every * np.arange(n), q_saved[:n], x_saved[:n])
+        t = dt * save_every * np.arange(n, dtype=np.float64)
+        return _trajectory(model, run, t, q_saved[:n], x_saved[:n])
 
     with Progress(steps, dt, shown=bool(progress)) as bar:
         chunk = save_every

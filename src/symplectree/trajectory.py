@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-
 from symplectree import dynamics
 from symplectree.errors import ModelError
 from symplectree.lie import Array
@@ -41,7 +40,9 @@ class Trajectory:
         return len(self.t)
 
     def __repr__(self) -> str:
-        return f"Trajectory of {len(self)} states, {self.model.nv} degrees of freedom, {self.t[0]:g} to {self.t[-1]:g} s"
+        return (
+            f"Trajectory of {len(self)} states, {self.model.nv} degrees of freedom, {self.t[0]:g} to {self.t[-1]:g} s"
+        )
 
     def __getitem__(self, name: str) -> Array:
         """The course of one coordinate (K+1,), or of all coordinates of a joint (K+1, nq)."""
@@ -87,5 +88,3 @@ class Trajectory:
         from symplectree.view.plots import plot_trajectory  # slow to import
 
         return plot_trajectory(self, what or ("coordinates",), path)
-
-

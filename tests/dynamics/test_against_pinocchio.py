@@ -3,10 +3,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from mechanisms import random_mechanism, random_state, spatial_chain
-from pinocchio_model import rotor_bias, to_pinocchio
 
 import symplectree as st
+from mechanisms import random_mechanism, random_state, spatial_chain
+from pinocchio_model import rotor_bias, to_pinocchio
 
 TOLERANCE = 1e-10
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism, random_state
 
 import symplectree as st
+from mechanisms import random_mechanism, random_state
 from symplectree.dynamics.elements import element_terms
 from symplectree.reference import derivatives, dynamics, elements, kinematics, lagrangian
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism
 
 import symplectree as st
+from mechanisms import random_mechanism
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import threading
 
 import numpy as np
 import pytest
-from mechanisms import planar_chain, random_mechanism, random_state
 
 import symplectree as st
+from mechanisms import planar_chain, random_mechanism, random_state
 
 
 @pytest.fixture(params=range(5))
@@ -85,12 +85,8 @@ def test_rows_equal_single_calls(case):
     states = [random_state(model, s) for s in range(3)]
     Q, V, A = (np.array([s[k] for s in states]) for k in range(3))
     for k, (q, v, a) in enumerate(states):
-        np.testing.assert_array_equal(
-            st.inverse_dynamics(model, Q, V, A)[k], st.inverse_dynamics(model, q, v, a)
-        )
-        np.testing.assert_array_equal(
-            st.forward_dynamics(model, Q, V, A)[k], st.forward_dynamics(model, q, v, a)
-        )
+        np.testing.assert_array_equal(st.inverse_dynamics(model, Q, V, A)[k], st.inverse_dynamics(model, q, v, a))
+        np.testing.assert_array_equal(st.forward_dynamics(model, Q, V, A)[k], st.forward_dynamics(model, q, v, a))
         np.testing.assert_array_equal(st.mass_matrix(model, Q)[k], st.mass_matrix(model, q))
         np.testing.assert_array_equal(st.pose(model, Q, model.frames[-1])[k], st.pose(model, q, model.frames[-1]))
         assert st.potential_energy(model, Q)[k] == st.potential_energy(model, q)

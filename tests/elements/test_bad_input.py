@@ -80,9 +80,7 @@ def test_element(element, words):
     assert_refused(arm_with(element), *words)
 
 
-@pytest.mark.parametrize(
-    "element", [st.JointSpring("u", 1, name="e"), st.JointForce("u", 1, name="e")], ids=str
-)
+@pytest.mark.parametrize("element", [st.JointSpring("u", 1, name="e"), st.JointForce("u", 1, name="e")], ids=str)
 def test_element_on_one_coordinate_of_several(element):
     assert_refused(arm(st.Universal("u")).add(element), "'e'", "'u' has 2 coordinates", "'u.0', 'u.1'")
 

@@ -12,16 +12,8 @@ X, Y, Z = np.eye(3)
 
 JOINTS = [
     st.Fixed(),
-    *(
-        kind("j", axis)
-        for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar)
-        for axis in ("x", "y", "z")
-    ),
-    *(
-        kind("j", axis)
-        for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar)
-        for axis in ("-y", OBLIQUE)
-    ),
+    *(kind("j", axis) for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar) for axis in ("x", "y", "z")),
+    *(kind("j", axis) for kind in (st.Revolute, st.Prismatic, st.Cylindrical, st.Planar) for axis in ("-y", OBLIQUE)),
     *(st.Screw("j", axis, pitch=pitch) for axis in ("x", "y", "z", OBLIQUE) for pitch in (0.0, 0.2, -1.5)),
     *(st.Universal("j", axes) for axes in ("xy", "yx", "zx", (OBLIQUE, "z"), ("-x", OBLIQUE))),
     st.Ball("j"),

@@ -77,9 +77,7 @@ def test_frame_without_a_name_does_not_take_one_that_the_user_gives():
 
 def test_fixed_frames_fold_into_the_body_that_carries_them():
     m = st.Mechanism()
-    arm = m.world.frame("base", at=(1, 0, 0), rotate=(0, 0, np.pi / 2)).link(
-        "arm", st.Revolute("q", "y"), at=(0, 2, 0)
-    )
+    arm = m.world.frame("base", at=(1, 0, 0), rotate=(0, 0, np.pi / 2)).link("arm", st.Revolute("q", "y"), at=(0, 2, 0))
     arm.frame("elbow", at=(0, 0, 1), rotate=(0, np.pi / 2, 0)).frame("tip", at=(0, 0, 3), mass=1)
     model = m.build()
     assert model.bodies == ("arm",)
@@ -204,9 +202,7 @@ def test_every_kind_of_joint_and_element_builds(seed):
     model = m.build()
     assert {type(frame.joint).__name__ for frame in m.tree} == set(JOINTS)
     assert set(model.kind.tolist()) == set(range(len(KINDS)))
-    assert {type(e) for e in model.elements} == {
-        k for e in Element.__subclasses__() for k in (e, *e.__subclasses__())
-    }
+    assert {type(e) for e in model.elements} == {k for e in Element.__subclasses__() for k in (e, *e.__subclasses__())}
     assert all(parent < body for body, parent in enumerate(model.parent))
     q, v, a = random_state(model, seed)
     assert (q.shape, v.shape, a.shape) == ((model.nq,), (model.nv,), (model.nv,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,20 +37,29 @@ def inputs_vector(model: Model, inputs: Any) -> Array:
                 raise ModelError(unknown("input", name, model.inputs))
             values[model.inputs.index(name)] = value
         return values
-    return _array(inputs, len(model.inputs), "inputs", "inputs")
+    values = np.ascontiguousarray(_array(inputs, len(model.inputs), "inputs", "inputs"))
+    if values.ndim != 1:
+        raise ModelError(f"inputs have shape {values.shape}; give one number for each of {len(model.inputs)} inputs")
+    if not np.all(np.isfinite(values)):
+        raise not_finite(model, {"inputs": values})
+    return values
 
 
-def aligned(model: Model, q: Any, **vectors: Any) -> tuple[tuple[int, ...], list[Array]]:
-    """q and vectors over the degrees of freedom as contiguous rows: the shape before the last axis, and the arrays."""
-    arrays = [configuration(model, q), *(velocity(model, x, name) for name, x in vectors.items())]
-    if all(a.ndim == 1 for a in arrays):
-        return (), arrays
+def prepared(model: Model, function: Callable[..., Any], q: Any, *rest: Any, **vectors: Any) -> Any:
+    """`function(q, *vectors, *rest)` of the core, where q and vectors are not yet what it takes (it gave None).
+
+    Names, lists and rows that must be broadcast become contiguous arrays. Raises ModelError naming what cannot be used.
+    """
+    arrays = {"q": configuration(model, q)} | {name: velocity(model, x, name) for name, x in vectors.items()}
     try:
-        shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
-        shapes = ", ".join(str(a.shape) for a in arrays)
-        raise ModelError(f"the rows of {', '.join(['q', *vectors])} do not match: shapes {shapes}") from None
-    return shape, [np.ascontiguousarray(np.broadcast_to(a, (*shape, a.shape[-1]))) for a in arrays]
+        shapes = ", ".join(str(a.shape) for a in arrays.values())
+        raise ModelError(f"the rows of {', '.join(arrays)} do not match: shapes {shapes}") from None
+    ready = [np.ascontiguousarray(np.broadcast_to(a, (*shape, a.shape[-1]))) for a in arrays.values()]
+    if (result := function(*ready, *rest)) is None:
+        raise not_finite(model, arrays)
+    return result
 
 
 def not_finite(model: Model, arrays: Mapping[str, Array]) -> ModelError:

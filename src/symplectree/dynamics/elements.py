@@ -59,15 +59,14 @@ def element_index(model: Model, element: str | Element | None) -> int:
         return names.index(element)
     same = [f.name for f in fields(element) if f.name not in ("name", "potential")]
     for i, kept in enumerate(model.elements):
-        if type(kept) is type(element) and element.name in (None, kept.name):
-            if all(np.array_equal(getattr(kept, f), getattr(element, f)) for f in same):
-                return i
+        if type(kept) is not type(element) or element.name not in (None, kept.name):
+            continue
+        if all(np.array_equal(getattr(kept, f), getattr(element, f)) for f in same):
+            return i
     raise ModelError(f"the model has no element {element!r}")
 
 
-def element_terms(
-    model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None
-) -> ElementTerms:
+def element_terms(model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None) -> ElementTerms:
     """Energy, force and first derivatives of one element (by name or as added), or of all (None)."""
     index = element_index(model, element)
     q, v, u = configuration(model, q), velocity(model, v), inputs_vector(model, inputs)
@@ -81,9 +80,7 @@ def element_terms(
     return ElementTerms(energy, gradient, hessian, force, force_dq, force_dv)
 
 
-def element_second(
-    model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None
-) -> ElementSecond:
+def element_second(model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None) -> ElementSecond:
     """Second derivatives of the force of one element (by name or as added), or of all (None); exact, by dual numbers."""
     index = element_index(model, element)
     q, v, u = configuration(model, q), velocity(model, v), inputs_vector(model, inputs)

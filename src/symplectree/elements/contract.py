@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,12 +49,11 @@ class ElementTables:
     functions: list[Tape | Table] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
 
-    WIDTHS = {"joint_springs": 5, "joint_dampers": 3, "joint_forces": 4, "lines": 13, "wrenches": 27}
+    WIDTHS: ClassVar = {"joint_springs": 5, "joint_dampers": 3, "joint_forces": 4, "lines": 13, "wrenches": 27}
 
     def arrays(self) -> dict[str, Array]:
         return {
-            name: np.array(getattr(self, name), dtype=float).reshape(-1, width)
-            for name, width in self.WIDTHS.items()
+            name: np.array(getattr(self, name), dtype=float).reshape(-1, width) for name, width in self.WIDTHS.items()
         }
 
 
@@ -116,7 +115,9 @@ class Lowering:
             return 0.0, self.tables.inputs.index(value)
         return self.number(value, quantity), -1
 
-    def line(self, a: str, b: str, *, function: int = -1, stiffness: Any = 0, length: Any = 0, damping: Any = 0) -> None:
+    def line(
+        self, a: str, b: str, *, function: int = -1, stiffness: Any = 0, length: Any = 0, damping: Any = 0
+    ) -> None:
         """Add a row between the origins of two frames."""
         body_a, T_a = self.frame(a)
         body_b, T_b = self.frame(b)

@@ -72,10 +72,7 @@ class _AdaptiveRun:
         model = self.model
         q, v = y[: model.nq], y[model.nq :]
         tau, inputs = self.forces.at(t, self._step, q, v)
-        out = np.empty(model.nq + model.nv)
         if not np.all(np.isfinite(y)):
-            out[:] = np.nan
-            return out
-        model.native.configuration_rate(q, v, out[: model.nq])
-        model.native.forward_dynamics(q, v, tau, inputs, out[model.nq :])
-        return out
+            return np.full(model.nq + model.nv, np.nan)
+        rate = model.native.configuration_rate(q, v)
+        return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])

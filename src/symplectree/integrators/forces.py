@@ -95,7 +95,9 @@ class ForceSource:
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            raise ModelError(f"{what} are {value!r}; give numbers, a mapping of names to numbers, or a function") from None
+            raise ModelError(
+                f"{what} are {value!r}; give numbers, a mapping of names to numbers, or a function"
+            ) from None
         if not np.all(np.isfinite(array)):
             raise ModelError(f"{what} hold a value that is not finite")
         return array

@@ -182,5 +182,3 @@ def _transform_of_steps(joint: Joint, q: Array) -> Array:
         T = T @ step_transform(s.kind, s.axis, s.pitch, q[at : at + s.nq])
         at += s.nq
     return T
-
-

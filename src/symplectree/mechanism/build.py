@@ -218,12 +218,11 @@ def _check_every_coordinate_moves_mass(model: Model) -> None:
     size = np.abs(model.placement[:, :3, 3]).sum() + np.abs(model.com).sum() + 1e-3
     scale = model.mass.sum() * min(1.0, size**2) + np.trace(model.inertia, axis1=1, axis2=2).sum()
     moves = np.zeros(model.nv, dtype=bool)
-    pivot, diagonal = np.empty(model.nv), np.empty(model.nv)
     for _ in range(3):
         q = model.neutral.copy()
         for place in model.joints.values():
             q[place.q] = place.joint.retract(place.joint.neutral, rng.uniform(0.3, 1.2, place.joint.nv))
-        model.native.pivots(q, pivot, diagonal)
+        pivot, diagonal = model.native.pivots(q)
         moves |= (diagonal > 1e-20 * scale) & (pivot > 1e-13 * diagonal)
     if np.all(moves):
         return

@@ -105,7 +105,7 @@ class Mechanism:
     def frames(self, *roots: FrameLiteral) -> Mechanism:
         """Add trees in the papers' notation (JM08 section II), and return the mechanism.
 
-            m.frames(ry("J", name="J")[tz(-0.5, name="I", mass=1), tz(-1)[ry("H", name="H")[...]]])
+        m.frames(ry("J", name="J")[tz(-0.5, name="I", mass=1), tz(-1)[ry("H", name="H")[...]]])
         """
         self.world.frames(*roots)
         return self

@@ -109,7 +109,7 @@ class Model:
     @cached_property
     def native(self) -> Any:
         """The core's own form of this model."""
-        from symplectree import _core
+        import symplectree._core as core
 
         arrays: dict[str, Any] = {
             name: np.ascontiguousarray(getattr(self, name))
@@ -119,7 +119,7 @@ class Model:
             )
         }  # fmt: skip
         arrays |= self.tables.arrays()
-        return _core.Model(arrays, self.tables.functions, self.ground_energy, len(self.inputs))
+        return core.Model(arrays, self.tables.functions, self.ground_energy, len(self.inputs))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "native"}

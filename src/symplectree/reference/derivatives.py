@@ -68,17 +68,13 @@ def pose_derivatives_at(model: Model, q: Array, body: int, offset: Array) -> Pos
     return PoseDerivatives(g @ offset, dg @ offset, ddg @ offset)
 
 
-def body_velocity_derivatives(
-    model: Model, q: Array, v: Array, frame: str
-) -> tuple[Array, Array, Array, Array]:
+def body_velocity_derivatives(model: Model, q: Array, v: Array, frame: str) -> tuple[Array, Array, Array, Array]:
     """(dq, dv, dqdq, dqdv) of a frame's body twist, JM08 (7)–(11); shapes as in VelocityDerivatives."""
     _, dq, dv, dqdq, dqdv = velocity_derivatives_at(model, q, v, *find_place(model, frame))
     return dq, dv, dqdq, dqdv
 
 
-def velocity_derivatives_at(
-    model: Model, q: Array, v: Array, body: int, offset: Array
-) -> VelocityDerivatives:
+def velocity_derivatives_at(model: Model, q: Array, v: Array, body: int, offset: Array) -> VelocityDerivatives:
     """JM08 (6)–(11) for the frame with pose `offset` in `body`."""
     nv, local = model.nv, local_poses(model, q)
     V, dq, dv = np.zeros(6), np.zeros((nv, 6)), np.zeros((nv, 6))

@@ -43,9 +43,7 @@ class Load(NamedTuple):
 
 def energy(model: Model, q: Array, element: int | None = None) -> float:
     """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines."""
-    springs = sum(
-        0.5 * k * (q[int(i)] - rest) ** 2 for i, _, k, rest in _rows(model, "joint_springs", element)
-    )
+    springs = sum(0.5 * k * (q[int(i)] - rest) ** 2 for i, _, k, rest in _rows(model, "joint_springs", element))
     return float(springs + sum(line.phi[0] for line in _lines(model, q, element)))
 
 

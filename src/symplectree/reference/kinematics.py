@@ -97,8 +97,7 @@ def local_poses(model: Model, q: Array) -> Array:
     """g_k, the pose of each body in its parent, (n, 4, 4)."""
     return np.array(
         [
-            model.placement[k]
-            @ step_transform(kind(model, k), model.axis[k], model.pitch[k], q[own_q(model, k)])
+            model.placement[k] @ step_transform(kind(model, k), model.axis[k], model.pitch[k], q[own_q(model, k)])
             for k in range(len(model.parent))
         ]
     )

@@ -52,7 +52,7 @@ def trace(function: Callable[[Any], Any]) -> Tape:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
-            result = function(x)
+            result: Any = function(x)
             if not isinstance(result, casadi.SX | casadi.DM | float | int | np.number):
                 raise ModelError(f"the potential must return one number, not {type(result).__name__}")
             value = casadi.SX(result)

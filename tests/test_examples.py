@@ -1,0 +1,18 @@
+"""Every example runs as a person would run it, in an empty folder, and writes its picture."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+def test_example(example, tmp_path):
+    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    pictures = list(tmp_path.glob("*.png"))
+    assert pictures, "the example wrote no picture"
+    assert all(p.stat().st_size > 10_000 for p in pictures)
