@@ -48,14 +48,15 @@ def trace(function: Callable[[Any], Any]) -> Tape:
     """
     import casadi
 
-    x = casadi.SX.sym("x")
+    SX: Any = casadi.SX
+    x = SX.sym("x")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
             result: Any = function(x)
             if not isinstance(result, casadi.SX | casadi.DM | float | int | np.number):
                 raise ModelError(f"the potential must return one number, not {type(result).__name__}")
-            value = casadi.SX(result)
+            value = SX(result)
     except ModelError:
         raise
     except Exception as error:
