@@ -43,7 +43,7 @@ def _draw(panel: Any, trajectory: Trajectory, name: str) -> None:
             panel.plot(t, course[:, k], label=name if course.shape[1] == 1 else f"{name}.{k}")
         panel.set_ylabel(f"{name} {_unit(trajectory, name)}")
     if len(panel.lines) <= 12:
-        panel.legend(loc="upper right", fontsize="small", ncols=2)
+        panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
 
 
 def _unit(trajectory: Trajectory, name: str) -> str:
