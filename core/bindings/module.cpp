@@ -138,4 +138,5 @@ NB_MODULE(_core, m) {
   bind_dynamics(cls);
   bind_derivatives(cls);
   bind_simulation(cls);
+  bind_variational(m);
 }

@@ -46,5 +46,6 @@ inline std::size_t rows(const In& a, int width) {
 void bind_dynamics(nb::class_<NativeModel>& cls);
 void bind_derivatives(nb::class_<NativeModel>& cls);
 void bind_simulation(nb::class_<NativeModel>& cls);
+void bind_variational(nb::module_& module);
 
 }  // namespace symplectree

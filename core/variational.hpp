@@ -1,0 +1,393 @@
+// The variational one-step map (q, p) → (q', p') on trees in linear time (LLPS16 Algorithm 2; design section 7).
+//
+// Residual of the step, in which μ⁻ depends on the unknown q':
+//   r = p − Jᵀμ⁻ + (h/2) Q(q) + f⁻ = 0,   then   p' = J'ᵀμ⁺ + (h/2) Q(q') + f⁺,
+// with Q all forces that depend on position only (gravity, springs, loads). Dampers act through the displacement of the
+// step, half at each end. Newton's matrix −∂r/∂δ couples a body's motion at the end, carried by the joints at the end,
+// with its wrench at the beginning, carried by the joints at the beginning: a tree again, eliminated leaves to root.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "actions.hpp"
+#include "dynamics.hpp"
+#include "so3.hpp"
+
+namespace symplectree {
+
+// (torque, force) of a general 6×6 matrix on a twist, and of its transpose on a column of S.
+template <class T>
+inline Spatial<T> operator*(const General6<T>& M, const Spatial<T>& V) {
+  return {M.A * V.angular + M.B * V.linear, M.C * V.angular + M.D * V.linear};
+}
+template <class T>
+inline Spatial<T> transposed_times(const General6<T>& M, const Spatial<T>& s) {
+  return {transposed_times(M.A, s.angular) + transposed_times(M.C, s.linear),
+          transposed_times(M.B, s.angular) + transposed_times(M.D, s.linear)};
+}
+
+// M − w zᵀ
+template <class T>
+inline void subtract_outer(General6<T>& M, const Spatial<T>& w, const Spatial<T>& z) {
+  const auto sub = [](Mat3<T>& B, const Vec3<T>& u, const Vec3<T>& v) {
+    B.a -= v.x * u, B.b -= v.y * u, B.c -= v.z * u;
+  };
+  sub(M.A, w.angular, z.angular), sub(M.B, w.angular, z.linear);
+  sub(M.C, w.linear, z.angular), sub(M.D, w.linear, z.linear);
+}
+
+// P + X_rᵀ M X_s added to P: force carried to the parent by r (beginning), motion from the parent by s (end).
+template <class T>
+inline void add_shifted(General6<T>& P, const General6<T>& M, const Vec3<T>& r, const Vec3<T>& s) {
+  // M ŝ by columns: (s.z b − s.y c, s.x c − s.z a, s.y a − s.x b)
+  const auto hat_right = [&s](const Mat3<T>& B) {
+    return Mat3<T>{s.z * B.b - s.y * B.c, s.x * B.c - s.z * B.a, s.y * B.a - s.x * B.b};
+  };
+  const auto sub = [](const Mat3<T>& B, const Mat3<T>& C) { return Mat3<T>{B.a - C.a, B.b - C.b, B.c - C.c}; };
+  const Mat3<T> C = sub(M.C, hat_right(M.D)), A = sub(M.A, hat_right(M.B));
+  P.A.a += A.a + cross(r, C.a), P.A.b += A.b + cross(r, C.b), P.A.c += A.c + cross(r, C.c);
+  P.B.a += M.B.a + cross(r, M.D.a), P.B.b += M.B.b + cross(r, M.D.b), P.B.c += M.B.c + cross(r, M.D.c);
+  P.C.a += C.a, P.C.b += C.b, P.C.c += C.c;
+  P.D.a += M.D.a, P.D.b += M.D.b, P.D.c += M.D.c;
+}
+
+// Everything that a step needs, allocated once.
+struct VariationalWorkspace {
+  const Model& m;
+  Workspace<double> first, second;
+  Workspace<double>*now = &first, *next = &second;  // poses and S at the step's beginning and end
+  std::vector<Held> held;                           // of each body, at the beginning
+  std::vector<Displacement> displacement;           // of each body
+  std::vector<Spatial<double>> twist;               // exp: log of each body's displacement
+  std::vector<Spatial<double>> mu, F;               // momentum of each body; wrench carried to the joints
+  std::vector<Spatial<double>> load;                // position-dependent wrench on each body at the beginning, or the end
+  std::vector<double> joint_load;                   // the same on each velocity
+  std::vector<General6<double>> A;                  // articulated Newton matrix of each body
+  std::vector<Spatial<double>> W, Z, eta;           // of each velocity: A S', Aᵀ S; of each body: motion of the end
+  std::vector<double> pivot_inverse, u, b, r, rhs, zero;
+  std::vector<double> damping, stiff;               // of each velocity: joint damping; a/h + c/2
+  std::vector<std::array<double, 36>> block;        // of bodies with several coordinates: inverse of their pivot block
+  std::vector<double> line_length;                  // of each line at the beginning
+  std::vector<char> has_block_terms;                // of each body: rotor inertia or damping on a Ball or Free joint
+  bool damped_lines = false, loads = false;
+
+  explicit VariationalWorkspace(const Model& model)
+      : m(model), first(m), second(m), held(m.size()), displacement(m.size()), twist(m.size()), mu(m.size()),
+        F(m.size()), load(m.size()), joint_load(m.nv), A(m.size()), W(m.nv), Z(m.nv), eta(m.size()),
+        pivot_inverse(m.nv), u(m.nv), b(m.nv), r(m.nv), rhs(m.nv), zero(m.nv), damping(m.nv), stiff(m.nv),
+        block(m.size()), line_length(m.lines.size()), has_block_terms(m.size()) {
+    for (const JointDamper& d : m.joint_dampers) damping[d.v] += d.damping;
+    for (int i = 1; i < m.size(); ++i)
+      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
+        if (m.bodies[i].nv > 1 && (damping[j] != 0 || m.armature[j] != 0)) has_block_terms[i] = 1;
+    for (const Line& line : m.lines) damped_lines |= line.damping != 0;
+    loads = m.has_lines_or_wrenches();
+  }
+};
+
+// w.load, w.joint_load ← all forces that depend on position only, at the poses in `at`, except gravity.
+inline void position_loads(VariationalWorkspace& w, Workspace<double>& at, const double* q, const double* tau,
+                           const double* inputs) {
+  joint_element_forces(w.m, q, w.zero.data(), inputs, at);
+  for (int j = 0; j < w.m.nv; ++j) w.joint_load[j] = at.joint_force[j] + tau[j];
+  if (!w.loads) return;
+  for (auto& f : at.force) f = {};
+  subtract_element_wrenches(w.m, inputs, at);  // velocities in `at` are zero: no damping
+  for (int i = 1; i < w.m.size(); ++i) w.load[i] = -1.0 * at.force[i];
+}
+
+// Momentum and damping impulse of a Ball or Free joint's own rotor and damper, of which r loses `t` at the beginning and
+// p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv × nv).
+inline void joint_block_terms(const VariationalWorkspace& w, const Body& body, const double* q0, const double* q1,
+                              double h, bool end, double* t, double* N) {
+  const bool free = body.kind == Kind::Free;
+  const int n = body.nv, shift = free ? 3 : 0;
+  const Quaternion<double> a = load_quaternion(q0 + body.q + shift), c = load_quaternion(q1 + body.q + shift);
+  const Quaternion<double> d = between(a, c);
+  const double side = end ? -1 : 1, s[3] = {d.v.x, d.v.y, d.v.z};
+  for (int i = 0; i < 3; ++i) {
+    const double rotor = w.m.armature[body.v + i] / h, damper = side * w.damping[body.v + i];
+    t[i] = rotor * 2 * d.w * s[i] + damper * s[i];
+    if (!N) continue;
+    const double cross_row[3][3] = {{0, -s[2], s[1]}, {s[2], 0, -s[0]}, {-s[1], s[0], 0}};
+    for (int j = 0; j < 3; ++j) {
+      const double one = i == j ? d.w : 0;
+      N[n * i + j] = rotor * (-s[i] * s[j] + d.w * (one + cross_row[i][j])) + 0.5 * damper * (one + cross_row[i][j]);
+    }
+  }
+  if (!free) return;
+  const double *p0 = q0 + body.q, *p1 = q1 + body.q;
+  const Mat3<double> R0 = quaternion_matrix(a.w, a.v.x, a.v.y, a.v.z), R1 = quaternion_matrix(c.w, c.v.x, c.v.y, c.v.z);
+  const Vec3<double> x = transposed_times(end ? R1 : R0, {p1[0] - p0[0], p1[1] - p0[1], p1[2] - p0[2]});
+  const double moved[3] = {x.x, x.y, x.z};
+  for (int i = 0; i < 3; ++i) {
+    const double k = w.m.armature[body.v + 3 + i] / h + 0.5 * side * w.damping[body.v + 3 + i];
+    t[3 + i] = k * moved[i];
+    if (!N) continue;
+    for (int j = 0; j < 3; ++j)
+      N[n * (3 + i) + 3 + j] = k * dot(i == 0 ? R0.a : i == 1 ? R0.b : R0.c, R1.column(j));
+  }
+}
+
+// The step's beginning: what bodies hold, and b, the part of r that q' does not change. Poses in w.now must be there.
+template <class Action>
+void begin_step(VariationalWorkspace& w, double h, const double* q, const double* p, const double* tau,
+                const double* inputs) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) Action::hold(m.bodies[i], w.now->pose[i], w.held[i]);
+  position_loads(w, *w.now, q, tau, inputs);
+  for (int j = 0; j < m.nv; ++j) {
+    w.b[j] = p[j] + 0.5 * h * w.joint_load[j];
+    w.stiff[j] = m.armature[j] / h + 0.5 * w.damping[j];
+  }
+  if (w.damped_lines)
+    for (std::size_t l = 0; l < m.lines.size(); ++l) {
+      const Vec3<double> d = position(m.lines[l].b, *w.now) - position(m.lines[l].a, *w.now);
+      w.line_length[l] = std::sqrt(dot(d, d));
+    }
+}
+
+// Poses at q' and the momenta of all bodies; with `WithDerivative` also their Newton matrices.
+template <class Action, bool WithDerivative>
+void displace(VariationalWorkspace& w, double h, const double* q_next) {
+  const Model& m = w.m;
+  const double inverse_h = 1 / h;
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    BodyPose<double>& end = w.next->pose[i];
+    const BodyPose<double>& start = w.now->pose[i];
+    place_body(body, w.next->pose[body.parent], q_next, end, &w.next->S[body.v]);
+    if constexpr (Action::block_diagonal) {
+      w.mu[i] = {Action::template angular<WithDerivative>(w.held[i], start.R, end.R, inverse_h, w.displacement[i]),
+                 (body.mass * inverse_h) * (end.x - start.x)};
+      if constexpr (WithDerivative) {
+        const double d = body.mass * inverse_h;
+        w.A[i] = {Action::derivative(w.held[i], w.displacement[i], inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
+      }
+    } else {
+      w.twist[i] = Action::logarithm(start, end);
+      w.mu[i] = Action::momentum(body, w.twist[i], start.R, inverse_h);
+      if constexpr (WithDerivative) w.A[i] = Action::derivative(body, w.twist[i], start.R, end.R, inverse_h);
+    }
+  }
+}
+
+// w.F ← momentum of each body less what loads supply at the beginning.
+inline void collect_impulses(VariationalWorkspace& w, double h) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) {
+    w.F[i] = {w.mu[i].angular, w.mu[i].linear - (0.5 * h * m.bodies[i].mass) * m.gravity};
+    if (w.loads) w.F[i] -= (0.5 * h) * w.load[i];
+  }
+  if (!w.damped_lines) return;
+  for (std::size_t l = 0; l < m.lines.size(); ++l) {
+    const Line& line = m.lines[l];
+    if (line.damping == 0 || w.line_length[l] == 0) continue;
+    const Vec3<double> a = position(line.a, *w.now), b = position(line.b, *w.now);
+    const Vec3<double> d = position(line.b, *w.next) - position(line.a, *w.next);
+    const double tension = 0.5 * line.damping * (std::sqrt(dot(d, d)) - w.line_length[l]);
+    const Vec3<double> f = (tension / w.line_length[l]) * (b - a);  // on a; −f on b
+    w.F[line.a.body] -= {cross(a - w.now->pose[line.a.body].x, f), f};
+    w.F[line.b.body] += {cross(b - w.now->pose[line.b.body].x, f), f};
+  }
+}
+
+// What the joint's own rotor and damper take from the residual of body's coordinates.
+inline void joint_terms(const VariationalWorkspace& w, const Body& body, int i, double h, const double* q0,
+                        const double* q1, double* t) {
+  if (body.nv == 1) {
+    t[0] = w.stiff[body.v] * (q1[body.q] - q0[body.q]);
+  } else if (w.has_block_terms[i]) {
+    joint_block_terms(w, body, q0, q1, h, false, t, nullptr);
+  } else {
+    std::fill(t, t + body.nv, 0.0);
+  }
+}
+
+inline double norm1(const Vec3<double>& v) { return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z); }
+
+// w.r ← the residual after displace. Returns the largest |r_j| relative to the size of the terms it is made of, and in
+// `worst` which it is.
+inline double residual(VariationalWorkspace& w, double h, const double* q0, const double* q1, int& worst) {
+  const Model& m = w.m;
+  collect_impulses(w, h);
+  double largest = 0, t[6];
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    const Spatial<double>& F = w.F[i];
+    joint_terms(w, body, i, h, q0, q1, t);
+    for (int k = 0; k < body.nv; ++k) {
+      const int j = body.v + k;
+      const Spatial<double>& S = w.now->S[j];
+      w.r[j] = w.b[j] - t[k] - dot(S, F);
+      const double scale = std::fabs(w.b[j]) + std::fabs(t[k]) + norm1(S.angular) * norm1(F.angular) +
+                           norm1(S.linear) * norm1(F.linear);
+      const double ratio = std::fabs(w.r[j]) / (scale + 1e-300);
+      if (!(ratio <= largest)) largest = ratio, worst = j;
+    }
+    if (body.parent > 0) w.F[body.parent] += shift_force(F, w.now->pose[i].r);
+  }
+  return largest;
+}
+
+// Is every entry of w.r, after residual, as small as rounding can make it? Positions are rounded to ε |x| and angles to
+// ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values.
+inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q1) {
+  const Model& m = w.m;
+  double turn = 1;
+  for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
+  const double noise = 8 * 2.2e-16 * turn / h;
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    const double f = noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));
+    w.F[i] = {{noise * (body.inertia.xx + body.inertia.yy + body.inertia.zz), 0, 0}, {f, 0, 0}};
+  }
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    const double torque = w.F[i].angular.x, force = w.F[i].linear.x;
+    for (int j = body.v; j < body.v + body.nv; ++j) {
+      const Spatial<double>& S = w.now->S[j];
+      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force + 4e-16 * std::fabs(w.b[j])))
+        return false;
+    }
+    w.F[body.parent].angular.x += torque + norm1(w.now->pose[i].r) * force;
+    w.F[body.parent].linear.x += force;
+  }
+  return true;
+}
+
+// Invert the n × n matrix in `a` (n ≤ 6) with pivoting; false when it is singular.
+inline bool invert_small(double* a, int n) {
+  double inverse[36] = {};
+  for (int i = 0; i < n; ++i) inverse[n * i + i] = 1;
+  for (int c = 0; c < n; ++c) {
+    int pivot = c;
+    for (int i = c + 1; i < n; ++i)
+      if (std::fabs(a[n * i + c]) > std::fabs(a[n * pivot + c])) pivot = i;
+    if (!(std::fabs(a[n * pivot + c]) > 0)) return false;
+    for (int k = 0; k < n; ++k) std::swap(a[n * c + k], a[n * pivot + k]), std::swap(inverse[n * c + k], inverse[n * pivot + k]);
+    const double scale = 1 / a[n * c + c];
+    for (int k = 0; k < n; ++k) a[n * c + k] *= scale, inverse[n * c + k] *= scale;
+    for (int i = 0; i < n; ++i) {
+      if (i == c) continue;
+      const double f = a[n * i + c];
+      for (int k = 0; k < n; ++k) a[n * i + k] -= f * a[n * c + k], inverse[n * i + k] -= f * inverse[n * c + k];
+    }
+  }
+  std::copy(inverse, inverse + n * n, a);
+  return true;
+}
+
+// Eliminate the coordinates of all bodies from Newton's matrix, leaves to root, after displace<…, true>.
+inline void factorize(VariationalWorkspace& w, double h, const double* q0, const double* q1) {
+  const Model& m = w.m;
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    General6<double>& A = w.A[i];
+    const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
+    Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
+    if (body.nv == 1) {
+      W[0] = A * S1[0];
+      Z[0] = transposed_times(A, S[0]);
+      const double inverse = 1 / (dot(S[0], W[0]) + w.stiff[body.v]);
+      w.pivot_inverse[body.v] = inverse;
+      subtract_outer(A, inverse * W[0], Z[0]);
+    } else {
+      const int n = body.nv;
+      double* D = w.block[i].data();
+      std::fill(D, D + n * n, 0.0);
+      double t[6];
+      if (w.has_block_terms[i]) joint_block_terms(w, body, q0, q1, h, false, t, D);
+      for (int k = 0; k < n; ++k) W[k] = A * S1[k], Z[k] = transposed_times(A, S[k]);
+      for (int k = 0; k < n; ++k)
+        for (int l = 0; l < n; ++l) D[n * k + l] += dot(S[k], W[l]);
+      if (!invert_small(D, n)) std::fill(D, D + n * n, std::nan(""));
+      for (int k = 0; k < n; ++k) {
+        Spatial<double> sum{};
+        for (int l = 0; l < n; ++l) sum += D[n * l + k] * W[l];
+        subtract_outer(A, sum, Z[k]);
+      }
+    }
+    if (body.parent > 0) add_shifted(w.A[body.parent], A, w.now->pose[i].r, w.next->pose[i].r);
+  }
+}
+
+// δ with (Newton's matrix without damped lines) δ = rhs, after factorize. Leaves the motion of the end in w.eta.
+inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) w.F[i] = {};
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    Spatial<double> g = w.F[i];
+    for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = rhs[body.v + k] - dot(w.now->S[body.v + k], g);
+    if (body.nv == 1) {
+      g += (w.u[body.v] * w.pivot_inverse[body.v]) * w.W[body.v];
+    } else {
+      const double* D = w.block[i].data();
+      for (int k = 0; k < body.nv; ++k) {
+        double x = 0;
+        for (int l = 0; l < body.nv; ++l) x += D[body.nv * k + l] * w.u[body.v + l];
+        g += x * w.W[body.v + k];
+      }
+    }
+    if (body.parent > 0) w.F[body.parent] += shift_force(g, w.now->pose[i].r);
+  }
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    Spatial<double> eta = shift_motion(w.eta[body.parent], w.next->pose[i].r);
+    if (body.nv == 1) {
+      delta[body.v] = (w.u[body.v] - dot(w.Z[body.v], eta)) * w.pivot_inverse[body.v];
+      eta += delta[body.v] * w.next->S[body.v];
+    } else {
+      double left[6];
+      const double* D = w.block[i].data();
+      for (int k = 0; k < body.nv; ++k) left[k] = w.u[body.v + k] - dot(w.Z[body.v + k], eta);
+      for (int k = 0; k < body.nv; ++k) {
+        delta[body.v + k] = 0;
+        for (int l = 0; l < body.nv; ++l) delta[body.v + k] += D[body.nv * k + l] * left[l];
+      }
+      for (int k = 0; k < body.nv; ++k) eta += delta[body.v + k] * w.next->S[body.v + k];
+    }
+    w.eta[i] = eta;
+  }
+}
+
+// p' from the momenta of the bodies, with loads and dampers at the end. Poses in w.next must be those of q'.
+template <class Action>
+void end_step(VariationalWorkspace& w, double h, const double* q0, const double* q1, const double* tau,
+              const double* inputs, double* p) {
+  const Model& m = w.m;
+  position_loads(w, *w.next, q1, tau, inputs);
+  for (int i = 1; i < m.size(); ++i) {
+    w.F[i] = {w.mu[i].angular, w.mu[i].linear + (0.5 * h * m.bodies[i].mass) * m.gravity};
+    if constexpr (!Action::block_diagonal)
+      w.F[i].angular -= cross(w.next->pose[i].x - w.now->pose[i].x, w.mu[i].linear);
+    if (w.loads) w.F[i] += (0.5 * h) * w.load[i];
+  }
+  if (w.damped_lines)
+    for (std::size_t l = 0; l < m.lines.size(); ++l) {
+      const Line& line = m.lines[l];
+      const Vec3<double> a = position(line.a, *w.next), b = position(line.b, *w.next), d = b - a;
+      const double length = std::sqrt(dot(d, d));
+      if (line.damping == 0 || length == 0) continue;
+      const Vec3<double> f = (0.5 * line.damping * (length - w.line_length[l]) / length) * d;  // on a; −f on b
+      w.F[line.a.body] += {cross(a - w.next->pose[line.a.body].x, f), f};
+      w.F[line.b.body] -= {cross(b - w.next->pose[line.b.body].x, f), f};
+    }
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    double t[6] = {};
+    if (body.nv == 1) {
+      t[0] = (m.armature[body.v] / h - 0.5 * w.damping[body.v]) * (q1[body.q] - q0[body.q]);
+    } else if (w.has_block_terms[i]) {
+      joint_block_terms(w, body, q0, q1, h, true, t, nullptr);
+    }
+    for (int k = 0; k < body.nv; ++k)
+      p[body.v + k] = dot(w.next->S[body.v + k], w.F[i]) + 0.5 * h * w.joint_load[body.v + k] + t[k];
+    if (body.parent > 0) w.F[body.parent] += shift_force(w.F[i], w.next->pose[i].r);
+  }
+}
+
+}  // namespace symplectree

@@ -1,0 +1,90 @@
+"""The variational integrator: a discrete action principle instead of discretised equations of motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from symplectree.dynamics import momenta
+from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.forces import ForceSource
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+ACTIONS = ("cayley", "chord", "exp")  # in the order of `enum class ActionKind` in core/stepper.hpp
+SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
+GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum class Guess` in core/stepper.hpp
+
+
+@dataclass(frozen=True)
+class Variational:
+    """Order 2, symplectic, symmetric, momentum to rounding; energy without drift over any time. O(n) per step.
+
+    action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed), "chord" (mass points
+        move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)).
+    solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4).
+    guess: where the solver starts. "extrapolate" the last steps, or LLPS16's "current", "velocity", "acceleration".
+    tol: residual of a step relative to the terms it is made of, 1e-12 when left out; rounding always counts as converged.
+    max_iterations: of the solver; substeps: how often a step without solution may be halved.
+    """
+
+    action: Literal["cayley", "chord", "exp"] = "cayley"
+    solver: Literal["newton", "riqn", "broyden", "dense"] = "newton"
+    guess: Literal["extrapolate", "current", "velocity", "acceleration"] = "extrapolate"
+    tol: float | None = None
+    max_iterations: int = 50
+    substeps: int = 6
+
+    def __post_init__(self) -> None:
+        for name, known in (("action", ACTIONS), ("solver", SOLVERS), ("guess", GUESSES)):
+            if getattr(self, name) not in known:
+                raise ModelError(f"{name} is {getattr(self, name)!r}; give one of {', '.join(map(repr, known))}")
+        if self.tol is not None and not 0 < self.tol < 1:
+            raise ModelError(f"tol is {self.tol!r}; give a number between 0 and 1")
+
+    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> VariationalRun:
+        return VariationalRun(self, model, q, momenta(model, q, v), dt, forces)
+
+
+class VariationalRun:
+    """The state (q, p) of a variational integration; see `integrators.contract.Run`."""
+
+    second: ClassVar[Literal["v", "p"]] = "p"
+
+    def __init__(self, method: Variational, model: Model, q: Array, p: Array, dt: float, forces: ForceSource) -> None:
+        import symplectree._core as core
+
+        self.model, self.method, self.forces, self.dt = model, method, forces, dt
+        self._native = core.VariationalRun(
+            model.native, ACTIONS.index(method.action), SOLVERS.index(method.solver), GUESSES.index(method.guess),
+            1e-12 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, dt,
+        )  # fmt: skip
+        self.q, self.x = np.array(q), np.array(p)
+        self._native.reset(self.q, self.x)
+        self.counts: list[Array] = []
+
+    def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
+        source = self.forces
+        tau, inputs = source.rows(first, steps)
+        counts = np.zeros((steps // save_every, 2))
+        done: int = self._native.advance(
+            first, steps, save_every, q_saved, x_saved, counts, tau, inputs, source.function, source.q, source.v
+        )
+        self.counts.append(counts[: done // save_every])
+        self._native.state(self.q, self.x)
+        return done
+
+    def failure(self, step: int) -> ConvergenceError:
+        """The error for a step that could not be taken."""
+        residual, name = self._native.residual, self.model.velocities[self._native.worst]
+        return ConvergenceError(
+            f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
+            f"residual {residual:.3g}, worst in {name!r}, also after {self.method.substeps} halvings; take a smaller dt, "
+            "or add damping where the motion is violent",
+            step=step,
+            time=step * self.dt,
+            residual=residual,
+            coordinate=name,
+        )
