@@ -66,7 +66,8 @@ struct VariationalWorkspace {
   std::vector<double> joint_load;                   // the same on each velocity
   std::vector<General6<double>> A;                  // articulated Newton matrix of each body
   std::vector<Spatial<double>> W, Z, eta;           // of each velocity: A S', Aᵀ S; of each body: motion of the end
-  std::vector<double> pivot_inverse, u, b, r, rhs, zero;
+  std::vector<double> pivot_inverse, u, b, r, zero;
+  std::vector<double> scale;                        // of each velocity: size of the terms that r is made of
   std::vector<double> damping, stiff;               // of each velocity: joint damping; a/h + c/2
   std::vector<std::array<double, 36>> block;        // of bodies with several coordinates: inverse of their pivot block
   std::vector<double> line_length;                  // of each line at the beginning
@@ -76,7 +77,7 @@ struct VariationalWorkspace {
   explicit VariationalWorkspace(const Model& model)
       : m(model), first(m), second(m), held(m.size()), displacement(m.size()), twist(m.size()), mu(m.size()),
         F(m.size()), load(m.size()), joint_load(m.nv), A(m.size()), W(m.nv), Z(m.nv), eta(m.size()),
-        pivot_inverse(m.nv), u(m.nv), b(m.nv), r(m.nv), rhs(m.nv), zero(m.nv), damping(m.nv), stiff(m.nv),
+        pivot_inverse(m.nv), u(m.nv), b(m.nv), r(m.nv), zero(m.nv), scale(m.nv), damping(m.nv), stiff(m.nv),
         block(m.size()), line_length(m.lines.size()), has_block_terms(m.size()) {
     for (const JointDamper& d : m.joint_dampers) damping[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i)
@@ -224,7 +225,8 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
       w.r[j] = w.b[j] - t[k] - dot(S, F);
       const double scale = std::fabs(w.b[j]) + std::fabs(t[k]) + norm1(S.angular) * norm1(F.angular) +
                            norm1(S.linear) * norm1(F.linear);
-      const double ratio = std::fabs(w.r[j]) / (scale + 1e-300);
+      w.scale[j] = scale + 1e-300;
+      const double ratio = std::fabs(w.r[j]) / w.scale[j];
       if (!(ratio <= largest)) largest = ratio, worst = j;
     }
     if (body.parent > 0) w.F[body.parent] += shift_force(F, w.now->pose[i].r);
@@ -232,13 +234,13 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
   return largest;
 }
 
-// Is every entry of w.r, after residual, as small as rounding can make it? Positions are rounded to ε |x| and angles to
-// ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values.
-inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q1) {
+// Is every entry of w.r, after residual, within `factor` of what rounding makes of it? Positions are rounded to ε |x| and
+// angles to ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values.
+inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q1, double factor) {
   const Model& m = w.m;
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
-  const double noise = 8 * 2.2e-16 * turn / h;
+  const double noise = factor * 2.2e-16 * turn / h;
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     const double f = noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));
@@ -249,7 +251,7 @@ inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q
     const double torque = w.F[i].angular.x, force = w.F[i].linear.x;
     for (int j = body.v; j < body.v + body.nv; ++j) {
       const Spatial<double>& S = w.now->S[j];
-      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force + 4e-16 * std::fabs(w.b[j])))
+      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force + factor * 2.2e-16 * std::fabs(w.b[j])))
         return false;
     }
     w.F[body.parent].angular.x += torque + norm1(w.now->pose[i].r) * force;

@@ -74,8 +74,8 @@ def planar_chain(n: int) -> st.Mechanism:
 
 
 def spatial_chain(n: int) -> st.Mechanism:
-    """n links of 1 m and 1 kg hanging along −z, turning about x, y, z, x, …; the end is the frame "tip"."""
-    return _chain(("xyz" * n)[:n])
+    """n links of 1 m and 1 kg hanging along −z, turning about x, y, x, …; the end is the frame "tip"."""
+    return _chain(("xy" * n)[:n])
 
 
 def _chain(axes: str) -> st.Mechanism:

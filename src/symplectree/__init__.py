@@ -35,7 +35,7 @@ from symplectree.elements import (
     Spring,
 )
 from symplectree.errors import ConvergenceError, ModelError
-from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler
+from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
 from symplectree.joints import (
     Ball,
     Cylindrical,
@@ -50,6 +50,7 @@ from symplectree.joints import (
 )
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
 from symplectree.simulate import simulate
+from symplectree.stepper import Stepper
 from symplectree.trajectory import Trajectory
 
 __all__ = [
@@ -65,7 +66,7 @@ __all__ = [
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "Trajectory", "SemiImplicitEuler", "RK4", "Adaptive",
+    "simulate", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ConvergenceError",
 ]  # fmt: skip

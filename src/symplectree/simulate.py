@@ -9,7 +9,7 @@ import numpy as np
 
 from symplectree.dynamics.arguments import configuration, not_finite, velocity
 from symplectree.errors import ConvergenceError, ModelError
-from symplectree.integrators import RK4, Method, Run
+from symplectree.integrators import Method, Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -35,7 +35,7 @@ def simulate(
 
     q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
     duration, dt: [s]; as many whole steps as fit into the duration are taken.
-    method: how to step; RK4 when left out.
+    method: how to step; `Variational()` when left out.
     forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
         step; a mapping of names to numbers; or a function of (t, q, v) that returns either.
     save_every: keep every so many steps.
@@ -49,7 +49,7 @@ def simulate(
         raise ModelError(f"save_every is {save_every!r}; give a whole number, 1 or more")
     q, v = initial_state(model, q0, v0)
     source = ForceSource(model, forces, steps)
-    run = (method or RK4()).start(model, q, v, dt, source)
+    run = (method or Variational()).start(model, q, v, dt, source)
     rows = steps // save_every + 1
     q_saved, x_saved = np.empty((rows, model.nq)), np.empty((rows, model.nv))
     q_saved[0], x_saved[0] = run.q, run.x
@@ -58,7 +58,7 @@ def simulate(
     def so_far() -> Trajectory:
         n = done // save_every + 1
         t = dt * save_every * np.arange(n, dtype=np.float64)
-        return _trajectory(model, run, t, q_saved[:n], x_saved[:n])
+        return Trajectory(model, t, q_saved[:n], **{run.second: x_saved[:n]}, **run.statistics())
 
     with Progress(steps, dt, shown=bool(progress)) as bar:
         chunk = save_every
@@ -70,7 +70,7 @@ def simulate(
                 taken = run.advance(done, count, save_every, q_saved[row:], x_saved[row:])
                 done += taken
                 if taken < count:
-                    raise _not_finite(model, run, done, dt)
+                    raise run.failure(done)
                 spent = max(time.perf_counter() - start, 1e-7)
                 chunk = save_every * max(1, min(int(SLICE / spent * count / save_every), 10 * chunk // save_every))
                 bar.update(done)
@@ -104,19 +104,3 @@ def _whole_steps(duration: Any, dt: Any) -> int:
     if steps < 1:
         raise ModelError(f"duration {duration} is shorter than one step of {dt}")
     return steps
-
-
-def _trajectory(model: Model, run: Run, t: Array, q: Array, x: Array) -> Trajectory:
-    return Trajectory(model, t, q, **{run.second: x})
-
-
-def _not_finite(model: Model, run: Run, step: int, dt: float) -> ConvergenceError:
-    values = np.nan_to_num(np.abs(run.x), nan=np.inf)
-    name = model.velocities[int(np.argmax(values))]
-    return ConvergenceError(
-        f"the motion is no longer finite after step {step} (t = {step * dt:.6g} s), first in {name!r}: take a smaller dt, "
-        "or another method",
-        step=step,
-        time=step * dt,
-        coordinate=name,
-    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from symplectree import dynamics
 from symplectree.errors import ModelError
 from symplectree.lie import Array
@@ -22,15 +24,28 @@ class Trajectory:
     | p | momenta, M(q) v | (K+1, nv) |
     | energy, kinetic, potential | with springs and rotors | (K+1,) J |
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
+    | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
 
     A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
     """
 
-    def __init__(self, model: Model, t: Array, q: Array, *, v: Array | None = None, p: Array | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        t: Array,
+        q: Array,
+        *,
+        v: Array | None = None,
+        p: Array | None = None,
+        iterations: Array | None = None,
+        substeps: Array | None = None,
+    ) -> None:
         if (v is None) == (p is None):
             raise ModelError("a trajectory takes either velocities or momenta")
         self.model, self.t, self.q = model, t, q
+        self.iterations = iterations if iterations is not None else np.zeros(len(t) - 1, dtype=int)
+        self.substeps = substeps if substeps is not None else np.zeros(len(t) - 1, dtype=int)
         if v is not None:
             self.v = v
         if p is not None:

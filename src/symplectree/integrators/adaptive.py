@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from symplectree.errors import ConvergenceError
+from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -52,6 +54,12 @@ class _AdaptiveRun:
             if (k + 1) % save_every == 0:
                 q_saved[(k + 1) // save_every - 1], x_saved[(k + 1) // save_every - 1] = self.q, self.x
         return steps
+
+    def failure(self, step: int) -> ConvergenceError:
+        return no_longer_finite(self.model, self.x, step, self.dt)
+
+    def statistics(self) -> dict[str, Array]:
+        return {}
 
     def _reach(self, t: float) -> Array | None:
         """State at time t by the solver's own interpolation; None when it fails. Forces that jump restart the solver."""

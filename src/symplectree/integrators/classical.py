@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -46,3 +47,21 @@ class _ClassicalRun:
             tau, inputs, source.function, source.q, source.v,
         )  # fmt: skip
         return done
+
+    def failure(self, step: int) -> ConvergenceError:
+        return no_longer_finite(self.model, self.x, step, self.dt)
+
+    def statistics(self) -> dict[str, Array]:
+        return {}
+
+
+def no_longer_finite(model: Model, v: Array, step: int, dt: float) -> ConvergenceError:
+    """The error of an explicit method that blew up."""
+    name = model.velocities[int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf)))]
+    return ConvergenceError(
+        f"the motion is no longer finite after step {step} (t = {step * dt:.6g} s), first in {name!r}: take a smaller dt, "
+        "or another method",
+        step=step,
+        time=step * dt,
+        coordinate=name,
+    )

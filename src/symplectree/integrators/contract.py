@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, Protocol
 
+from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -26,8 +27,16 @@ class Run(Protocol):
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         """Take `steps` steps, of which the first is number `first`, and write every `save_every`-th state.
 
-        Returns how many steps were taken; fewer than asked means that the motion stopped being finite.
+        Returns how many steps were taken; fewer than asked means that one failed.
         """
+        ...
+
+    def failure(self, step: int) -> ConvergenceError:
+        """The error that says why step number `step` failed."""
+        ...
+
+    def statistics(self) -> dict[str, Array]:
+        """What the trajectory also keeps: counts per saved interval, by name."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -26,7 +27,7 @@ class Variational:
         move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)).
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4).
     guess: where the solver starts. "extrapolate" the last steps, or LLPS16's "current", "velocity", "acceleration".
-    tol: residual of a step relative to the terms it is made of, 1e-12 when left out; rounding always counts as converged.
+    tol: residual of a step relative to the terms it is made of, 1e-11 when left out; rounding always counts as converged.
     max_iterations: of the solver; substeps: how often a step without solution may be halved.
     """
 
@@ -59,7 +60,7 @@ class VariationalRun:
         self.model, self.method, self.forces, self.dt = model, method, forces, dt
         self._native = core.VariationalRun(
             model.native, ACTIONS.index(method.action), SOLVERS.index(method.solver), GUESSES.index(method.guess),
-            1e-12 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, dt,
+            1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, dt,
         )  # fmt: skip
         self.q, self.x = np.array(q), np.array(p)
         self._native.reset(self.q, self.x)
@@ -75,6 +76,16 @@ class VariationalRun:
         self.counts.append(counts[: done // save_every])
         self._native.state(self.q, self.x)
         return done
+
+    def statistics(self) -> dict[str, Array]:
+        counts = np.concatenate(self.counts).astype(int) if self.counts else np.zeros((0, 2), dtype=int)
+        if counts[:, 1].any():
+            warnings.warn(
+                f"{counts[:, 1].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
+                "Trajectory.substeps, or take a smaller dt",
+                stacklevel=3,
+            )
+        return {"iterations": counts[:, 0], "substeps": counts[:, 1]}
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""

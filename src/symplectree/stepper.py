@@ -1,0 +1,81 @@
+"""One step at a time, for control loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symplectree.dynamics import inverse_mass_product, momenta
+from symplectree.errors import ModelError
+from symplectree.integrators import Method, Run, Variational
+from symplectree.integrators.forces import ForceSource
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+from symplectree.simulate import initial_state
+
+
+class Stepper:
+    """Advances a model step by step.
+
+        stepper = Stepper(model, Variational(), dt=0.001)
+        stepper.reset({"shoulder": 0.7})
+        while stepper.t < 10:
+            stepper.step({"motor": controller(stepper.q, stepper.v)})
+
+    | name | meaning |
+    | --- | --- |
+    | t | time since reset [s] |
+    | q, v, p | configuration, velocity, momentum; copies |
+    """
+
+    def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01) -> None:
+        if not isinstance(dt, float | int | np.number) or not np.isfinite(dt) or dt <= 0:
+            raise ModelError(f"dt is {dt!r}; give a positive number of seconds")
+        self.model, self.method, self.dt = model, method or Variational(), float(dt)
+        self._forces = ForceSource(model, None)
+        self._run: Run
+        self.reset(model.neutral)
+
+    def reset(self, q: Any, v: Any = None) -> None:
+        """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out."""
+        q, v = initial_state(self.model, q, v)
+        self._forces.set(None)
+        self._run = self.method.start(self.model, q, v, self.dt, self._forces)
+        self._count = 0
+
+    def step(self, forces: Any = None) -> None:
+        """One step under constant forces: an array or a mapping, as for `simulate`; none when left out.
+
+        Raises ConvergenceError when the step cannot be taken; the state stays as it was.
+        """
+        self._forces.set(forces)
+        self.run(1)
+
+    def run(self, steps: int) -> None:
+        """That many steps under the forces of the last `step`, or none."""
+        q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
+        done = self._run.advance(self._count, steps, max(steps, 1), q, x)
+        self._count += done
+        if done < steps:
+            raise self._run.failure(self._count)
+
+    @property
+    def t(self) -> float:
+        return self._count * self.dt
+
+    @property
+    def q(self) -> Array:
+        return self._run.q.copy()
+
+    @property
+    def v(self) -> Array:
+        if self._run.second == "v":
+            return self._run.x.copy()
+        return inverse_mass_product(self.model, self._run.q, self._run.x)
+
+    @property
+    def p(self) -> Array:
+        if self._run.second == "p":
+            return self._run.x.copy()
+        return momenta(self.model, self._run.q, self._run.x)

@@ -1,0 +1,236 @@
+"""The variational integrator: order, symmetry, symplecticity, conservation, solvers, failures."""
+
+import numpy as np
+import pytest
+from mechanisms import planar_chain, random_mechanism, random_state, spatial_chain
+
+import symplectree as st
+
+ACTIONS = ("cayley", "chord", "exp")
+TIGHT = st.Adaptive(rtol=1e-13, atol=1e-13)
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """A branched spatial tree with Ball and Free joints inside, springs, dampers and loads, and a state."""
+    model = random_mechanism(2, 8, elements=True).build()
+    q, v, _ = random_state(model, 2)
+    return model, q, 0.5 * v
+
+
+@pytest.fixture(scope="module")
+def conservative():
+    model = random_mechanism(5, 8).build()
+    q, v, _ = random_state(model, 5)
+    return model, q, 0.5 * v
+
+
+def distance(model, a, b):
+    return max(np.abs(st.pose(model, a, f) - st.pose(model, b, f)).max() for f in model.frames)
+
+
+def one_step(model, method, q, p, h):
+    stepper = st.Stepper(model, method, h)
+    stepper.reset(q, st.inverse_mass_product(model, q, p))
+    stepper.step()
+    return stepper.q, stepper.p
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("which", ["tree", "conservative"])
+def test_order_two(action, which, request):
+    model, q, v = request.getfixturevalue(which)
+    exact = st.simulate(model, q, v0=v, duration=0.1, dt=0.1, method=TIGHT)
+    errors = []
+    for h in (2e-3, 1e-3):
+        run = st.simulate(model, q, v0=v, duration=0.1, dt=h, method=st.Variational(action=action))
+        errors.append(
+            [distance(model, run.q[-1], exact.q[-1]), np.abs(run.p[-1] - exact.p[-1]).max() / np.abs(exact.p[-1]).max()]
+        )
+    orders = np.log2(np.array(errors[0]) / np.array(errors[1]))
+    np.testing.assert_allclose(orders, 2, atol=0.15)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_forward_then_backward_returns(conservative, action):
+    """Symmetric methods undo themselves when momenta are turned round."""
+    model, q, v = conservative
+    method = st.Variational(action=action)
+    there = st.simulate(model, q, v0=v, duration=0.2, dt=2e-3, method=method)
+    back = st.simulate(model, there.q[-1], v0=-there.v[-1], duration=0.2, dt=2e-3, method=method)
+    assert distance(model, back.q[-1], q) < 1e-9
+    np.testing.assert_allclose(back.p[-1], -there.p[0], atol=1e-9 * np.abs(there.p).max())
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_one_step_map_is_symplectic(action):
+    """AᵀΩA = Ω for canonical coordinates, by central differences."""
+    model = spatial_chain(4).build()
+    q, v, _ = random_state(model, 1)
+    z = np.concatenate([q, st.momenta(model, q, v)])
+    n, d = model.nv, 1e-6
+
+    def flow(z):
+        return np.concatenate(one_step(model, st.Variational(action=action), z[:n], z[n:], 0.01))
+
+    A = np.array([(flow(z + d * e) - flow(z - d * e)) / (2 * d) for e in np.eye(2 * n)]).T
+    omega = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    np.testing.assert_allclose(A.T @ omega @ A, omega, atol=1e-6)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_momentum_is_kept_for_every_joint(action):
+    """No gravity, free-floating, every kind of joint, 10⁵ steps of 1 ms: constant to 1e-11 relative."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    hull = m.world.link("hull", st.Free("base"), mass=5, com=(0.1, 0, 0.1), inertia=(0.5, 0.6, 0.7))
+    joints = [
+        st.Revolute("r", (0.6, 0, 0.8)), st.Screw("s", "x", pitch=0.1), st.Cylindrical("c", "y"),
+        st.Universal("u", "xy"), st.Ball("b"),
+    ]  # fmt: skip
+    for i, joint in enumerate(joints):
+        hull.link(f"arm{i}", joint, at=np.eye(3)[i % 3] * 0.5, mass=1, com=(0.1, 0.2, -0.3), inertia=(0.1, 0.12, 0.08))
+    m.add(st.Spring("arm3", "arm4", stiffness=5.0, length=0.5), st.JointSpring("s", 4.0), st.JointSpring("c.1", 4.0))
+    model = m.build()
+    _, v, _ = random_state(model, 3)
+    traj = st.simulate(
+        model, {}, v0=0.4 * v, duration=100.0, dt=1e-3, method=st.Variational(action=action), save_every=500
+    )
+    momentum = traj.momentum
+    for part in (slice(0, 3), slice(3, 6)):
+        scale = np.linalg.norm(momentum[0, part])
+        assert np.abs(momentum[:, part] - momentum[0, part]).max() < 1e-11 * scale
+
+
+def trend(energy):
+    """Mean of the last tenth less mean of the first."""
+    tenth = len(energy) // 10
+    return energy[-tenth:].mean() - energy[:tenth].mean()
+
+
+def test_energy_of_a_pendulum_has_no_trend():
+    """5000 s at 0.01 s: JM09 Fig. 1."""
+    m = st.Mechanism(gravity=(0, 0, -9.81))
+    m.world.link("rod", st.Revolute("angle", "y"), mass=1, com=(0, 0, -1))
+    traj = st.simulate(m.build(), {"angle": 1.5}, duration=5000, dt=0.01)
+    assert abs(trend(traj.energy)) < 1e-6 * abs(traj.energy[0])
+
+
+def test_energy_of_a_chain_has_no_trend():
+    model = planar_chain(10).build()
+    traj = st.simulate(model, np.full(10, 0.1), duration=100, dt=1e-3, save_every=10)
+    assert abs(trend(traj.energy)) < 1e-5 * abs(traj.energy[0])
+
+
+@pytest.mark.parametrize("solver", ["riqn", "broyden", "dense"])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_solvers_find_the_same_root(tree, solver, action):
+    model, q, v = tree
+    a = st.simulate(model, q, v0=v, duration=0.05, dt=1e-3, method=st.Variational(action=action))
+    b = st.simulate(model, q, v0=v, duration=0.05, dt=1e-3, method=st.Variational(action=action, solver=solver))
+    assert distance(model, a.q[-1], b.q[-1]) < 1e-10
+
+
+@pytest.mark.parametrize("guess", ["current", "velocity", "acceleration"])
+def test_guesses_lead_to_the_same_root(tree, guess):
+    model, q, v = tree
+    a = st.simulate(model, q, v0=v, duration=0.05, dt=1e-3)
+    b = st.simulate(model, q, v0=v, duration=0.05, dt=1e-3, method=st.Variational(guess=guess))
+    assert distance(model, a.q[-1], b.q[-1]) < 1e-10
+    assert a.iterations.mean() <= b.iterations.mean()
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_newton_converges_quadratically(tree, action):
+    """From a poor guess a handful of iterations is enough, which an inexact matrix would not give."""
+    model, q, v = tree
+    run = st.simulate(
+        model, q, v0=v, duration=0.05, dt=5e-3, method=st.Variational(action=action, guess="current")
+    )
+    assert run.iterations.max() <= 6
+
+
+@pytest.mark.parametrize(("chain", "bound"), [(planar_chain, 1.2), (spatial_chain, 2.0)])
+@pytest.mark.parametrize("n", [10, 30, 100])
+def test_one_iteration_is_enough_at_a_millisecond(chain, bound, n):
+    traj = st.simulate(chain(n).build(), np.full(n, 0.3), duration=1.0, dt=1e-3)
+    assert traj.iterations.mean() <= bound
+    assert traj.substeps.sum() == 0
+
+
+def test_a_thousand_links_converge():
+    traj = st.simulate(spatial_chain(1000).build(), np.full(1000, 0.01), duration=0.02, dt=1e-3)
+    assert len(traj) == 21
+    assert abs(traj.energy[-1] - traj.energy[0]) < 1e-6 * np.ptp(traj.potential)
+
+
+def exchangeable(model):
+    """What the chain can exchange: its potential energy upright less that hanging down."""
+    upright = np.zeros(model.nq)
+    upright[0] = np.pi
+    return st.potential_energy(model, upright) - st.potential_energy(model, model.neutral)
+
+
+def test_violent_chain_keeps_its_energy():
+    model = spatial_chain(50).build()
+    traj = st.simulate(model, np.full(50, 0.3), duration=10, dt=5e-3)
+    assert traj.substeps.sum() == 0
+    assert np.ptp(traj.energy) < 0.05 * exchangeable(model)
+
+
+def test_violent_chain_at_a_long_step_takes_shorter_ones_and_says_so():
+    model = spatial_chain(50).build()
+    with pytest.warns(UserWarning, match="taken as shorter ones"):
+        traj = st.simulate(model, np.full(50, 0.3), duration=10, dt=10e-3)
+    assert len(traj) == 1001
+    assert traj.substeps.sum() > 0
+
+
+def test_fast_wheel_runs():
+    """300 rad/s at 10 ms: three radians per step."""
+    m = st.Mechanism()
+    m.world.link("wheel", st.Revolute("spin", "y"), mass=1, inertia=(0.01, 0.02, 0.01))
+    traj = st.simulate(m.build(), {}, v0={"spin": 300.0}, duration=1.0, dt=0.01)
+    np.testing.assert_allclose(traj.p[:, 0], traj.p[0, 0], rtol=1e-12)
+
+
+def test_chord_says_when_a_rotation_is_too_fast():
+    m = st.Mechanism()
+    m.world.link("wheel", st.Revolute("spin", "y"), mass=1, inertia=(0.01, 0.02, 0.01))
+    with pytest.raises(st.ConvergenceError, match="spin") as raised:
+        st.simulate(
+            m.build(), {}, v0={"spin": 300.0}, duration=1.0, dt=0.01, method=st.Variational(action="chord", substeps=1)
+        )
+    error = raised.value
+    assert (error.step, error.time, error.coordinate) == (0, 0.0, "spin")
+    assert error.residual > 0 and len(error.trajectory) == 1
+
+
+@pytest.mark.parametrize("arguments", [{"action": "cayly"}, {"solver": "x"}, {"guess": "y"}, {"tol": -1}])
+def test_misspelt_settings_are_refused(arguments):
+    with pytest.raises(st.ModelError, match=next(iter(arguments))):
+        st.Variational(**arguments)
+
+
+def test_forces_by_function_match_elements():
+    """A damper written as a function agrees with the element to the order of the method."""
+    m = planar_chain(2)
+    bare = m.build()
+    m.add(st.JointDamper("q0", 0.5), st.JointDamper("q1", 0.2))
+    damped = m.build()
+    gaps = []
+    for h in (0.01, 0.005):
+        a = st.simulate(bare, [1.0, 0.5], duration=1.0, dt=h, forces=lambda t, q, v: -np.array([0.5, 0.2]) * v)
+        b = st.simulate(damped, [1.0, 0.5], duration=1.0, dt=h)
+        gaps.append(np.abs(a.q[-1] - b.q[-1]).max())
+    assert gaps[0] < 1e-3
+    assert np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.3)
+
+
+def test_energy_balance_with_dampers(tree):
+    """Loss of energy equals the work of dampers and loads, to second order."""
+    model, q, v = tree
+    traj = st.simulate(model, q, v0=v, duration=0.2, dt=5e-4)
+    power = [
+        u @ st.element_terms(model, None, x, u).force for x, u in zip(traj.q, traj.v, strict=True)
+    ]
+    assert traj.energy[-1] - traj.energy[0] == pytest.approx(np.trapezoid(power, traj.t), rel=1e-3, abs=1e-5)
