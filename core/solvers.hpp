@@ -154,4 +154,42 @@ class Direction {
   std::size_t pairs_ = 0;
 };
 
+// One of the actions on a tree, as a scheme for VariationalRun.
+template <class Action>
+class TreeScheme {
+ public:
+  TreeScheme(const Model& m, Solver solver) : w_(m), direction_(m), solver_(solver) {}
+
+  void place(const double* q) { compute_poses(w_.m, q, *w_.now); }
+  void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
+    begin_step<Action>(w_, h, q, p, tau, inputs);
+    direction_.begin(solver_, w_, q);
+  }
+  // The residual at q1, ready for `direction` when `WithDerivative`; relative size, and the worst coordinate.
+  template <bool WithDerivative>
+  double evaluate(double h, const double* q0, const double* q1, int& worst) {
+    displace<Action, WithDerivative>(w_, h, q1);
+    return symplectree::residual(w_, h, q0, q1, worst);
+  }
+  bool at_floor(double h, const double*, const double* q1, double factor) {
+    return at_rounding_floor(w_, h, q1, factor);
+  }
+  void direction(double h, const double* q0, const double* q1, double* delta) {
+    direction_.compute(w_, h, q0, q1, delta);
+  }
+  void learn(double h, const double* s, const double* before) { direction_.learn(w_, h, s, before); }
+  void finish(double h, const double* q0, const double* q1, const double* tau, const double* inputs, double* p) {
+    end_step<Action>(w_, h, q0, q1, tau, inputs, p);
+  }
+  void flip() { std::swap(w_.now, w_.next); }
+
+  const std::vector<double>& residual() const { return w_.r; }
+  const std::vector<double>& scale() const { return w_.scale; }
+
+ private:
+  VariationalWorkspace w_;
+  Direction direction_;
+  Solver solver_;
+};
+
 }  // namespace symplectree

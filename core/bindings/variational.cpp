@@ -1,90 +1,171 @@
-// Runs of the variational integrator: many steps per call, saving every so many.
+// Runs of the variational integrators: many steps per call, saving every so many.
+#include <memory>
+
+#include "gauss.hpp"
+#include "midpoint.hpp"
 #include "native.hpp"
 #include "stepper.hpp"
 
 namespace symplectree {
 namespace {
 
-struct NativeRun {
-  NativeModel& owner;
-  VariationalRun run;
-  double h;
-  std::vector<double> v;
-  bool started = false;  // has the force function been asked at the present state?
+// Forces of a call: rows of generalized forces and of inputs (one for all steps, or one per step), or a function of
+// Python that reads `q`, `v` and writes the rows.
+struct Forces {
+  const Model& m;
+  In tau, inputs;
+  nb::object function;
+  Out q_buffer, v_buffer;
+  std::size_t tau_rows, input_rows;
 
-  NativeRun(NativeModel& model, int action, int solver, int guess, double tolerance, int max_iterations, int substeps,
-            double step)
-      : owner(model),
-        run(model.model, {static_cast<ActionKind>(action), static_cast<Solver>(solver), static_cast<Guess>(guess),
-                          tolerance, max_iterations, substeps}),
-        h(step), v(model.model.nv) {}
+  Forces(const Model& model, In t, In u, nb::object f, Out q, Out v)
+      : m(model), tau(t), inputs(u), function(std::move(f)), q_buffer(q), v_buffer(v), tau_rows(t.size() / m.nv),
+        input_rows(m.inputs ? u.size() / m.inputs : 0) {}
+
+  bool asks() const { return !function.is_none(); }
+  const double* tau_of(int k) const { return tau.data() + (tau_rows > 1 ? k : 0) * m.nv; }
+  const double* inputs_of(int k) const { return inputs.data() + (input_rows > 1 ? k : 0) * m.inputs; }
+
+  void ask(double t, const double* q, const double* v) const {
+    nb::gil_scoped_acquire lock;
+    std::copy(q, q + m.nq, q_buffer.data());
+    std::copy(v, v + m.nv, v_buffer.data());
+    function(t);
+  }
 };
 
-// Asks a force function of Python for the forces at the run's present state; it writes the arrays behind tau and inputs.
-void ask(NativeRun& r, const nb::object& function, double t, Out& q_buffer, Out& v_buffer) {
-  r.run.velocity(r.v.data());
-  nb::gil_scoped_acquire lock;
-  std::copy(r.run.q.begin(), r.run.q.end(), q_buffer.data());
-  std::copy(r.v.begin(), r.v.end(), v_buffer.data());
-  function(t);
-}
+// One integration, by steps of constant size; the state and its counters are those of `AnyRun` or `GaussRun`.
+class NativeRun {
+ public:
+  NativeRun(NativeModel& model, double step) : m(model.model), h(step), v(m.nv) {}
+  virtual ~NativeRun() = default;
 
-// Takes `steps` steps, of which the first is number `first`; returns how many were taken.
-int advance(NativeRun& r, int first, int steps, int save_every, Out q_saved, Out p_saved, Out counts, In tau, In inputs,
-            nb::object function, Out q_buffer, Out v_buffer) {
-  const Model& m = r.owner.model;
-  const bool asks = !function.is_none();
-  const std::size_t tau_rows = tau.size() / m.nv, input_rows = m.inputs ? inputs.size() / m.inputs : 0;
-  nb::gil_scoped_release unlocked;
-  long iterations = r.run.iterations, halvings = r.run.halvings;
-  for (int k = 0; k < steps; ++k) {
-    const double* f = tau.data() + (tau_rows > 1 ? k : 0) * m.nv;
-    const double* u = inputs.data() + (input_rows > 1 ? k : 0) * m.inputs;
-    if (asks && !r.started) {
-      ask(r, function, (first + k) * r.h, q_buffer, v_buffer);
-      r.started = true;
-    }
-    if (!r.run.step(r.h, f, u)) return k;
-    if (asks) {  // forces at the end depend on the velocity there: predict, then correct
-      for (int pass = 0; pass < 2; ++pass) {
-        ask(r, function, (first + k + 1) * r.h, q_buffer, v_buffer);
-        r.run.end_again(r.h, f, u);
-      }
-    }
-    if ((k + 1) % save_every == 0) {
-      const std::size_t row = (k + 1) / save_every - 1;
-      std::copy(r.run.q.begin(), r.run.q.end(), q_saved.data() + row * m.nq);
-      std::copy(r.run.p.begin(), r.run.p.end(), p_saved.data() + row * m.nv);
-      counts.data()[2 * row] = static_cast<double>(r.run.iterations - iterations);
-      counts.data()[2 * row + 1] = static_cast<double>(r.run.halvings - halvings);
-      iterations = r.run.iterations, halvings = r.run.halvings;
+  virtual void reset(const double* q, const double* p) = 0;
+  // Step number `number` of the run, number k of this call.
+  virtual bool step(int number, int k, const Forces& forces) = 0;
+  virtual const std::vector<double>&q() const = 0, &p() const = 0;
+  virtual long iterations() const = 0;
+  virtual long halvings() const { return 0; }
+  virtual double residual() const { return std::nan(""); }
+  virtual int worst() const { return 0; }
+
+  const Model& m;
+  double h;
+  std::vector<double> v;
+};
+
+class ActionRun final : public NativeRun {
+ public:
+  ActionRun(NativeModel& model, int action, double alpha, int solver, int guess, double tolerance, int max_iterations,
+            int substeps, double step)
+      : NativeRun(model, step) {
+    const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
+    const auto kind = static_cast<Solver>(solver);
+    switch (action) {
+      case 0: run_ = std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, s, kind); break;
+      case 1: run_ = std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, s, kind); break;
+      case 2: run_ = std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, s, kind); break;
+      default: run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha);
     }
   }
-  return steps;
-}
 
-void reset(NativeRun& r, In q, In p) {
-  r.run.reset(q.data(), p.data());
-  r.started = false;
+  void reset(const double* q0, const double* p0) override {
+    run_->reset(q0, p0);
+    asked_ = false;
+  }
+
+  bool step(int number, int k, const Forces& forces) override {
+    if (forces.asks() && !asked_) {
+      ask(number * h, forces);
+      asked_ = true;
+    }
+    if (!run_->step(h, forces.tau_of(k), forces.inputs_of(k))) return false;
+    if (forces.asks())  // forces at the end depend on the velocity there: predict, then correct
+      for (int pass = 0; pass < 2; ++pass) {
+        ask((number + 1) * h, forces);
+        run_->end_again(h, forces.tau_of(k), forces.inputs_of(k));
+      }
+    return true;
+  }
+
+  const std::vector<double>& q() const override { return run_->q; }
+  const std::vector<double>& p() const override { return run_->p; }
+  long iterations() const override { return run_->iterations; }
+  long halvings() const override { return run_->halvings; }
+  double residual() const override { return run_->last_residual; }
+  int worst() const override { return run_->worst; }
+
+ private:
+  void ask(double t, const Forces& forces) {
+    run_->velocity(v.data());
+    forces.ask(t, run_->q.data(), v.data());
+  }
+
+  std::unique_ptr<AnyRun> run_;
+  bool asked_ = false;  // has the force function been asked at the present state?
+};
+
+class CollocationRun final : public NativeRun {
+ public:
+  CollocationRun(NativeModel& model, int stages, int max_iterations, double step)
+      : NativeRun(model, step), run_(m, stages, max_iterations) {}
+
+  void reset(const double* q0, const double* p0) override { run_.reset(q0, p0); }
+
+  bool step(int number, int k, const Forces& forces) override {
+    return run_.step(number * h, h, [&](double t, const double* q, const double* u) {
+      if (forces.asks()) forces.ask(t, q, u);
+      return std::pair{forces.tau_of(k), forces.inputs_of(k)};
+    });
+  }
+
+  const std::vector<double>& q() const override { return run_.q; }
+  const std::vector<double>& p() const override { return run_.p; }
+  long iterations() const override { return run_.iterations; }
+
+ private:
+  GaussRun run_;
+};
+
+// Takes `steps` steps, of which the first is number `first`; returns how many were taken.
+int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, Out p_saved, Out counts, In tau,
+            In inputs, nb::object function, Out q_buffer, Out v_buffer) {
+  const Model& m = run.m;
+  const Forces forces(m, tau, inputs, std::move(function), q_buffer, v_buffer);
+  nb::gil_scoped_release unlocked;
+  long iterations = run.iterations(), halvings = run.halvings();
+  for (int k = 0; k < steps; ++k) {
+    if (!run.step(first + k, k, forces)) return k;
+    if ((k + 1) % save_every != 0) continue;
+    const std::size_t row = (k + 1) / save_every - 1;
+    std::copy(run.q().begin(), run.q().end(), q_saved.data() + row * m.nq);
+    std::copy(run.p().begin(), run.p().end(), p_saved.data() + row * m.nv);
+    counts.data()[2 * row] = static_cast<double>(run.iterations() - iterations);
+    counts.data()[2 * row + 1] = static_cast<double>(run.halvings() - halvings);
+    iterations = run.iterations(), halvings = run.halvings();
+  }
+  return steps;
 }
 
 }  // namespace
 
 void bind_variational(nb::module_& module) {
-  nb::class_<NativeRun>(module, "VariationalRun")
-      .def(nb::init<NativeModel&, int, int, int, double, int, int, double>(), nb::keep_alive<1, 2>())
-      .def("reset", &reset)
+  nb::class_<NativeRun>(module, "Run")
+      .def("reset", [](NativeRun& r, In q, In p) { r.reset(q.data(), p.data()); })
       .def("advance", &advance, nb::arg("first"), nb::arg("steps"), nb::arg("save_every"), nb::arg("q_saved"),
            nb::arg("p_saved"), nb::arg("counts"), nb::arg("tau"), nb::arg("inputs"), nb::arg("function").none(),
            nb::arg("q_buffer"), nb::arg("v_buffer"))
       .def("state",
            [](NativeRun& r, Out q, Out p) {
-             std::copy(r.run.q.begin(), r.run.q.end(), q.data());
-             std::copy(r.run.p.begin(), r.run.p.end(), p.data());
+             std::copy(r.q().begin(), r.q().end(), q.data());
+             std::copy(r.p().begin(), r.p().end(), p.data());
            })
-      .def_ro("h", &NativeRun::h)
-      .def_prop_ro("residual", [](NativeRun& r) { return r.run.last_residual; })
-      .def_prop_ro("worst", [](NativeRun& r) { return r.run.worst; });
+      .def_prop_ro("residual", &NativeRun::residual)
+      .def_prop_ro("worst", &NativeRun::worst);
+  nb::class_<ActionRun, NativeRun>(module, "ActionRun")
+      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double>(), nb::keep_alive<1, 2>());
+  nb::class_<CollocationRun, NativeRun>(module, "CollocationRun")
+      .def(nb::init<NativeModel&, int, int, double>(), nb::keep_alive<1, 2>());
 }
 
 }  // namespace symplectree

@@ -14,24 +14,30 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 
-ACTIONS = ("cayley", "chord", "exp")  # in the order of `enum class ActionKind` in core/stepper.hpp
+ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
 SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum class Guess` in core/stepper.hpp
 
 
 @dataclass(frozen=True)
 class Variational:
-    """Order 2, symplectic, symmetric, momentum to rounding; energy without drift over any time. O(n) per step.
+    """Symplectic, symmetric, momentum to rounding; energy without drift over any time. O(n) per step.
 
     action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed), "chord" (mass points
-        move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)).
+        move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)), or "midpoint"
+        (JM08 (22), in the coordinates; springs are implicit, which suits stiff ones; O(n³)).
+    alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
+    order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
+        Then action, alpha, solver and guess do not matter.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4).
     guess: where the solver starts. "extrapolate" the last steps, or LLPS16's "current", "velocity", "acceleration".
     tol: residual of a step relative to the terms it is made of, 1e-11 when left out; rounding always counts as converged.
     max_iterations: of the solver; substeps: how often a step without solution may be halved.
     """
 
-    action: Literal["cayley", "chord", "exp"] = "cayley"
+    action: Literal["cayley", "chord", "exp", "midpoint"] = "cayley"
+    alpha: float = 0.5
+    order: Literal[2, 4, 6, 8] = 2
     solver: Literal["newton", "riqn", "broyden", "dense"] = "newton"
     guess: Literal["extrapolate", "current", "velocity", "acceleration"] = "extrapolate"
     tol: float | None = None
@@ -42,6 +48,12 @@ class Variational:
         for name, known in (("action", ACTIONS), ("solver", SOLVERS), ("guess", GUESSES)):
             if getattr(self, name) not in known:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give one of {', '.join(map(repr, known))}")
+        if self.order not in (2, 4, 6, 8):
+            raise ModelError(f"order is {self.order!r}; give 2, 4, 6 or 8")
+        if not isinstance(self.alpha, float | int) or not 0 <= self.alpha <= 1:
+            raise ModelError(f"alpha is {self.alpha!r}; give a number from 0 to 1")
+        if self.action == "midpoint" and self.solver not in ("newton", "dense"):
+            raise ModelError(f"action 'midpoint' is solved by 'newton', not by {self.solver!r}")
         if self.tol is not None and not 0 < self.tol < 1:
             raise ModelError(f"tol is {self.tol!r}; give a number between 0 and 1")
 
@@ -58,10 +70,14 @@ class VariationalRun:
         import symplectree._core as core
 
         self.model, self.method, self.forces, self.dt = model, method, forces, dt
-        self._native = core.VariationalRun(
-            model.native, ACTIONS.index(method.action), SOLVERS.index(method.solver), GUESSES.index(method.guess),
-            1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, dt,
-        )  # fmt: skip
+        if method.order == 2:
+            self._native = core.ActionRun(
+                model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
+                GUESSES.index(method.guess), 1e-11 if method.tol is None else float(method.tol), method.max_iterations,
+                method.substeps, dt,
+            )  # fmt: skip
+        else:
+            self._native = core.CollocationRun(model.native, method.order // 2, 2 * method.max_iterations, dt)
         self.q, self.x = np.array(q), np.array(p)
         self._native.reset(self.q, self.x)
         self.counts: list[Array] = []
@@ -89,6 +105,12 @@ class VariationalRun:
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
+        if self.method.order > 2:
+            return ConvergenceError(
+                f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found; take a smaller dt, or order 2",
+                step=step,
+                time=step * self.dt,
+            )
         residual, name = self._native.residual, self.model.velocities[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
