@@ -52,9 +52,6 @@ Vec3<T> right_jacobian_inverse_transposed(const Vec3<T>& w, const Vec3<T>& u) {
   return right_jacobian_inverse(-w, u);
 }
 
-inline Vec3<double> load3(const double* p) { return {p[0], p[1], p[2]}; }
-inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
-
 // ∂/∂w of p · J_r(w) u: what the curvature of the chart adds to the rate of the canonical momentum.
 inline Vec3<double> right_jacobian_gradient(const Vec3<double>& w, const Vec3<double>& u, const Vec3<double>& p) {
   double out[3];

@@ -52,12 +52,13 @@ template <class T>
 struct DerivativeWorkspace {
   Workspace<T> base;
   Columns<T> columns;
-  std::vector<Spatial<T>> V, P;             // of each body: twist, and momentum of its subtree, about O
-  std::vector<Spatial<T>> CS, Z, Y, G, YG;  // of each coordinate; see lagrangian_derivatives
+  std::vector<Spatial<T>> P;     // of each body: momentum of all that it carries
+  std::vector<Spatial<T>> Z, G;  // of each coordinate; see lagrangian_derivatives
+  std::vector<Spatial<T>> J;     // of each coordinate: column of a frame's body Jacobian
   std::vector<int> path;
 
   explicit DerivativeWorkspace(const Model& m)
-      : base(m), columns(m), V(m.size()), P(m.size()), CS(m.nv), Z(m.nv), Y(m.nv), G(m.nv), YG(m.nv) {
+      : base(m), columns(m), P(m.size()), Z(m.nv), G(m.nv), J(m.nv) {
     path.reserve(m.nv);
   }
 
@@ -113,7 +114,7 @@ inline void velocity_derivatives(DerivativeWorkspace<double>& d, const FramePose
                                  double* dq, double* dqdv, double* dqdq) {
   const Columns<double>& c = d.columns;
   const int n = c.m.nv;
-  auto &J = d.CS, &above = d.Z;  // above: velocity given by the joints strictly above that of coordinate i
+  auto &J = d.J, &above = d.Z;  // above: velocity given by the joints strictly above that of coordinate i
   auto& path = d.path;
   path.clear();
   c.for_path(f.body, [&](int j) {
@@ -147,50 +148,50 @@ inline void velocity_derivatives(DerivativeWorkspace<double>& d, const FramePose
 
 // First and second derivatives of L = T − V_gravity (springs are added by element_derivatives), JM08 (16)–(18).
 //   dq, dv (nv); dqdq[i, j] = D_j D_i L; dqdv[i, j] = D_i ∂L/∂v_j; dvdv = M.
-// With s, P (subtree momentum), C (subtree inertia) about O and Z_j = [V_λ(j), s_j]: relative to the rigid motion
-// by s_j, every velocity at or beyond j changes by Z_j.
+// With P (momentum) and C (inertia) of all that a body carries, and Z_j = [V_λ(j), s_j]: relative to the rigid motion by
+// s_j, every velocity at or beyond j changes by Z_j. Twists and wrenches are about the body's own centre; the wrenches of
+// coordinate i are carried up its path, where they meet the twists of the coordinates above.
 struct LagrangianDerivatives {
   double *dq, *dv, *dqdq, *dqdv, *dvdv;
 };
 
-inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v, const LagrangianDerivatives& out) {
-  const Columns<double>& c = d.columns;
-  const Model& m = c.m;
+inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v,
+                                   const LagrangianDerivatives& out) {
+  const Model& m = d.columns.m;
   Workspace<double>& w = d.base;
-  auto &V = d.V, &P = d.P, &CS = d.CS, &Z = d.Z, &Y = d.Y, &G = d.G, &YG = d.YG;
+  auto &S = w.S, &P = d.P, &Z = d.Z, &G = d.G;
   const int n = m.nv;
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
-    V[i] = V[body.parent] + joint_twist(body, c.s.data(), v);
-    const RigidInertia<double> own{body.mass, {}, rotated(w.pose[i].R, body.inertia)};
-    w.composite[i] = shifted(own, w.pose[i].x - c.O);
-    P[i] = w.composite[i] * V[i];
-  }
-  for (int i = m.size() - 1; i > 0; --i) {
-    P[m.bodies[i].parent] += P[i];
-    w.composite[m.bodies[i].parent] += w.composite[i];
-  }
-  w.composite[0] = {};
+  composite_inertias(m, w);
+  compute_velocities(m, v, w);
+  for (int i = 1; i < m.size(); ++i)
+    P[i] = {rotated(w.pose[i].R, m.bodies[i].inertia) * w.V[i].angular, m.bodies[i].mass * w.V[i].linear};
+  for (int i = m.size() - 1; i > 0; --i) P[m.bodies[i].parent] += shift_force(P[i], w.pose[i].r);
   const Spatial<double> up{{}, -m.gravity};
-  for (int j = 0; j < n; ++j) {
-    const int i = m.body_of[j];
-    CS[j] = w.composite[i] * c.s[j];
-    Z[j] = bracket(V[m.bodies[i].parent], c.s[j]);
-    Y[j] = w.composite[i] * Z[j] + bracket_force(c.s[j], P[i]);
-    G[j] = bracket(up, c.s[j]);
-    YG[j] = w.composite[i] * G[j] + bracket_force(c.s[j], w.composite[i] * up);
-    out.dq[j] = dot(P[i], Z[j]) - dot(CS[j], up);
-    out.dv[j] = dot(c.s[j], P[i]) + m.armature[j] * v[j];
+  for (int i = 0; i < n; ++i) {
+    const int body = m.body_of[i];
+    Z[i] = bracket(shift_motion(w.V[m.bodies[body].parent], w.pose[body].r), S[i]);
+    G[i] = bracket(up, S[i]);
   }
   for (int i = 0; i < n; ++i) {
-    c.for_path(m.body_of[i], [&](int j) {  // j at or above i
-      out.dvdv[n * i + j] = out.dvdv[n * j + i] = dot(CS[i], c.s[j]);
-      out.dqdq[n * i + j] = dot(Y[i], Z[j]) - dot(CS[i], G[j]);
-      out.dqdv[n * j + i] = dot(CS[i], Z[j]);
-      if (m.body_of[j] == m.body_of[i]) return;
-      out.dqdq[n * j + i] = dot(Y[i], Z[j]) - dot(c.s[j], YG[i]);
-      out.dqdv[n * i + j] = dot(c.s[j], Y[i]);
-    });
+    const int body = m.body_of[i];
+    Spatial<double> CS = w.composite[body] * S[i];
+    Spatial<double> Y = w.composite[body] * Z[i] + bracket_force(S[i], P[body]);
+    Spatial<double> YG = w.composite[body] * G[i] + bracket_force(S[i], w.composite[body] * up);
+    out.dq[i] = dot(P[body], Z[i]) - dot(CS, up);
+    out.dv[i] = dot(S[i], P[body]) + m.armature[i] * v[i];
+    for (int above = body; above > 0;) {
+      const Body& b = m.bodies[above];
+      for (int j = b.v; j < b.v + b.nv; ++j) {  // j at or above i
+        out.dvdv[n * i + j] = out.dvdv[n * j + i] = dot(CS, S[j]);
+        out.dqdq[n * i + j] = dot(Y, Z[j]) - dot(CS, G[j]);
+        out.dqdv[n * j + i] = dot(CS, Z[j]);
+        if (above == body) continue;
+        out.dqdq[n * j + i] = dot(Y, Z[j]) - dot(S[j], YG);
+        out.dqdv[n * i + j] = dot(S[j], Y);
+      }
+      CS = shift_force(CS, w.pose[above].r), Y = shift_force(Y, w.pose[above].r), YG = shift_force(YG, w.pose[above].r);
+      above = b.parent;
+    }
     out.dvdv[n * i + i] += m.armature[i];
   }
 }

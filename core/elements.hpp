@@ -36,7 +36,8 @@ LineState<T> line_state(const Line& line, const std::vector<Potential>& potentia
   }
   const T inverse = zero ? T(0) : T(1) / s.length;
   s.u = inverse * d;
-  s.slope_over_length = !zero ? s.slope * inverse : value_of(s.slope) == 0 ? s.curvature : T(0);
+  const bool smooth = value_of(s.slope) == 0 && std::isfinite(value_of(s.curvature));
+  s.slope_over_length = !zero ? s.slope * inverse : smooth ? s.curvature : T(0);
   return s;
 }
 

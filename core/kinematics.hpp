@@ -97,13 +97,14 @@ Vec3<T> velocity_at(const Vec3<T>& x, int i, const Workspace<T>& w) {
   return w.V[i].linear + cross(w.V[i].angular, x - w.pose[i].x);
 }
 
+inline Vec3<double> load3(const double* p) { return {p[0], p[1], p[2]}; }
+inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
+
 // q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
-inline void retract(const Model& m, const double* q, const double* d, double* out) {
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& b = m.bodies[i];
+inline void retract_body(const Body& b, const double* q, const double* d, double* out) {
     if (b.nv == 1) {
       out[b.q] = q[b.q] + d[b.v];
-      continue;
+      return;
     }
     const bool free = b.kind == Kind::Free;
     const double* p = q + b.q + (free ? 3 : 0);
@@ -128,7 +129,10 @@ inline void retract(const Model& m, const double* q, const double* d, double* ou
     const Vec3<double> qv = p[0] * e + c * a + cross(a, e);
     const double n = 1 / std::sqrt(qw * qw + dot(qv, qv));
     o[0] = qw * n, o[1] = qv.x * n, o[2] = qv.y * n, o[3] = qv.z * n;
-  }
+}
+
+inline void retract(const Model& m, const double* q, const double* d, double* out) {
+  for (int i = 1; i < m.size(); ++i) retract_body(m.bodies[i], q, d, out);
 }
 
 // q̇ (nq) of a velocity (nv): quaternions change by ½ q ⊗ (0, ω), positions of Free joints by R v.

@@ -80,6 +80,7 @@ struct Model {
   std::vector<Body> bodies;      // [0] is the world
   std::vector<double> armature;  // of each velocity
   std::vector<int> body_of;      // body of each velocity
+  std::vector<int> quaternions;  // bodies with a Ball or Free joint
   Vec3<double> gravity;
   double ground_energy = 0;
   std::vector<JointSpring> joint_springs;

@@ -59,6 +59,8 @@ nb::object on_rows(NativeModel& self, const std::array<Rows, N>& arguments, cons
       if (PyArray_DIM(array, k) != shape[k]) return nb::none();
     at[i] = static_cast<const double*>(PyArray_DATA(array));
   }
+  for (npy_intp row = 0; row < count && !self.model.quaternions.empty(); ++row)  // the first argument is always q
+    if (has_zero_quaternion(self.model, at[0] + row * self.model.nq)) return nb::none();
   const int n = lead + static_cast<int>(M);
   PyObject* result = zeroed ? PyArray_ZEROS(n, shape, NPY_DOUBLE, 0) : PyArray_SimpleNew(n, shape, NPY_DOUBLE);
   if (!result) throw nb::python_error();

@@ -6,9 +6,14 @@
 namespace symplectree {
 namespace {
 
+void check_configuration(const Model& m, const In& q) {
+  rows(q, m.nq);
+  if (has_zero_quaternion(m, q.data())) throw nb::value_error("zero quaternion");
+}
+
 void pose_derivatives(NativeModel& self, const In& q, int frame, int order, Out out) {
   const Frame& f = self.frames.at(frame);
-  rows(q, self.model.nq);
+  check_configuration(self.model, q);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
   d.place(q.data());
@@ -22,7 +27,7 @@ void pose_derivatives(NativeModel& self, const In& q, int frame, int order, Out 
 
 void body_velocity_derivatives(NativeModel& self, const In& q, const In& v, int frame, Out dq, Out dqdv, Out dqdq) {
   const Frame& f = self.frames.at(frame);
-  rows(q, self.model.nq), rows(v, self.model.nv);
+  check_configuration(self.model, q), rows(v, self.model.nv);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
   d.place(q.data());
@@ -31,7 +36,7 @@ void body_velocity_derivatives(NativeModel& self, const In& q, const In& v, int 
 
 // L without springs.
 void lagrangian_terms(NativeModel& self, const In& q, const In& v, Out dq, Out dv, Out dqdq, Out dqdv, Out dvdv) {
-  rows(q, self.model.nq), rows(v, self.model.nv);
+  check_configuration(self.model, q), rows(v, self.model.nv);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
   d.place(q.data());
@@ -41,7 +46,7 @@ void lagrangian_terms(NativeModel& self, const In& q, const In& v, Out dq, Out d
 double element_terms(NativeModel& self, int owner, const In& q, const In& v, const In& inputs, Out gradient,
                      Out hessian, Out force, Out force_dq, Out force_dv) {
   const Model& m = self.model;
-  rows(q, m.nq), rows(v, m.nv), rows(inputs, m.inputs);
+  check_configuration(m, q), rows(v, m.nv), rows(inputs, m.inputs);
   auto loan = self.element_workspaces.borrow();
   auto& e = *loan;
   element_derivatives(m, owner, q.data(), v.data(), inputs.data(), e);
@@ -58,7 +63,7 @@ void element_second(NativeModel& self, int owner, const In& q, const In& v, cons
                     Out dvdv) {
   const Model& m = self.model;
   const int n = m.nv;
-  rows(q, m.nq), rows(v, m.nv), rows(inputs, m.inputs);
+  check_configuration(m, q), rows(v, m.nv), rows(inputs, m.inputs);
   auto loan = self.dual_workspaces.borrow();
   auto& e = *loan;
   for (int k = 0; k < n; ++k) {

@@ -55,6 +55,7 @@ void add_bodies(Model& m, const nb::dict& d) {
     m.nq += b.nv == 1 ? 1 : b.nv + 1;
     m.nv += b.nv;
     for (int j = 0; j < b.nv; ++j) m.body_of.push_back(static_cast<int>(i) + 1);
+    if (b.nv > 1) m.quaternions.push_back(static_cast<int>(i) + 1);
     m.bodies.push_back(b);
   }
   const auto armature = array<double>(d, "armature");

@@ -32,6 +32,16 @@ struct NativeModel {
   NativeModel(const NativeModel&) = delete;
 };
 
+// Does a row of q hold a quaternion that is not one?
+inline bool has_zero_quaternion(const Model& m, const double* q) {
+  for (int i : m.quaternions) {
+    const Body& b = m.bodies[i];
+    const double* p = q + b.q + (b.kind == Kind::Free ? 3 : 0);
+    if (!(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3] > 1e-18)) return true;
+  }
+  return false;
+}
+
 // How many rows of `width` numbers an array has; all its numbers must be finite.
 inline std::size_t rows(const In& a, int width) {
   const double* p = a.data();
