@@ -8,63 +8,18 @@ Both are called from Python with arrays that are ready, in turns within one run;
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
+from chains import best_times, chain, pinocchio_model
 
 import symplectree as st
 
 
-def chain(n: int) -> st.Model:
-    """n links of 1 m and 1 kg, turning about x, y, z, x, …"""
-    m = st.Mechanism()
-    link = m.world
-    for i in range(n):
-        link = link.link(
-            f"link{i}", st.Revolute(f"q{i}", "xyz"[i % 3]), at=(0, 0, -1 if i else 0),
-            mass=1.0, com=(0, 0, -0.5), inertia=(0.084, 0.084, 0.002),
-        )  # fmt: skip
-    return m.build()
-
-
-def pinocchio_chain(n: int) -> pin.Model:
-    """The same chain for Pinocchio, with its joints made for the letter axes."""
-    model = pin.Model()
-    joints = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
-    inertia = pin.Inertia(1.0, np.array([0, 0, -0.5]), np.diag([0.084, 0.084, 0.002]))
-    parent = 0
-    for i in range(n):
-        placement = pin.SE3(np.eye(3), np.array([0, 0, -1.0 if i else 0.0]))
-        parent = model.addJoint(parent, joints[i % 3](), placement, f"q{i}")
-        model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
-    return model
-
-
-def best_times(calls: list[Callable[[], object]], budget: float) -> list[float]:
-    """CPU seconds per call of each, the best of rounds taken in turns for about `budget` seconds in all."""
-    counts = []
-    for call in calls:
-        start, count = time.process_time(), 0
-        while time.process_time() - start < 0.01:
-            call()
-            count += 1
-        counts.append(max(count, 1))
-    best = [float("inf")] * len(calls)
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < budget:
-        for k, (call, count) in enumerate(zip(calls, counts, strict=True)):
-            start = time.process_time()
-            for _ in range(count):
-                call()
-            best[k] = min(best[k], (time.process_time() - start) / count)
-    return best
-
-
 def compare(n: int, budget: float) -> list[tuple[str, float, float]]:
     """(function, our µs, Pinocchio's µs) for a chain of n links; checks that both give the same."""
-    model, peer = chain(n), pinocchio_chain(n)
+    model, peer = chain(n), pinocchio_model(n)
     data = peer.createData()
     rng = np.random.default_rng(n)
     q, v, a = rng.normal(size=(3, n))

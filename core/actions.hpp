@@ -27,7 +27,7 @@ struct General6 {
 
 // What an action keeps of a body at the step's beginning.
 struct Held {
-  Sym3<double> inertia;  // in world axes
+  Mat3<double> inertia;  // in world axes
   Mat3<double> moment;   // chord: R Σ, with Σ = ½ tr(J) 1 − J the second moment
 };
 
@@ -75,7 +75,7 @@ struct Cayley {
   static constexpr bool block_diagonal = true;
 
   static void hold(const Body& body, const BodyPose<double>& p, Held& out) {
-    out.inertia = rotated(p.R, body.inertia);
+    out.inertia = rotated_columns(p.R, body.inertia);
   }
 
   // (y + ½ w × y + ¼ (w·y) w)/h with y = J w.
@@ -91,15 +91,13 @@ struct Cayley {
 
   // [J + ½([w]J − [y]) + ¼ (w·y) 1 + ½ w yᵀ][1 − ½[w] + ¼ w wᵀ]/h: the second factor is ∂w/∂η.
   static Mat3<double> derivative(const Held& held, const Displacement& d, double inverse_h) {
-    const Sym3<double>& J = held.inertia;
+    const Mat3<double>&J = held.inertia, one = Mat3<double>::identity();
     const Vec3<double>&w = d.w, &y = d.y;
     const double quarter = 0.25 * dot(w, y);
-    const Vec3<double> jx{J.xx, J.xy, J.xz}, jy{J.xy, J.yy, J.yz}, jz{J.xz, J.yz, J.zz};
-    Mat3<double> P{jx + 0.5 * cross(w, jx) + (0.5 * y.x) * w, jy + 0.5 * cross(w, jy) + (0.5 * y.y) * w,
-                   jz + 0.5 * cross(w, jz) + (0.5 * y.z) * w};
-    P.a.x += quarter, P.b.y += quarter, P.c.z += quarter;
-    P.a.y -= 0.5 * y.z, P.a.z += 0.5 * y.y, P.b.x += 0.5 * y.z;
-    P.b.z -= 0.5 * y.x, P.c.x -= 0.5 * y.y, P.c.y += 0.5 * y.x;
+    const auto column = [&](const Vec3<double>& j, const Vec3<double>& e, double y_j) {
+      return j + 0.5 * (cross(w, j) - cross(y, e)) + quarter * e + (0.5 * y_j) * w;
+    };
+    const Mat3<double> P{column(J.a, one.a, y.x), column(J.b, one.b, y.y), column(J.c, one.c, y.z)};
     // P (1 − ½[w] + ¼ w wᵀ), times 1/h
     const Vec3<double> Pw = 0.25 * (P * w);
     return {inverse_h * (P.a - (0.5 * w.z) * P.b + (0.5 * w.y) * P.c + w.x * Pw),

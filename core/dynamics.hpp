@@ -27,9 +27,10 @@ template <class T>
 void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const double* inputs, T* tau,
                       Workspace<T>& w) {
   const Vec3<T> gravity(m.gravity);
+  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, w.pose[body.parent], q, w.pose[i], &w.S[body.v]);
+    place_body(body, q, w.pose[i], w);
     move_body(body, i, v, w);
     Spatial<T> A = shift_motion(w.acceleration[body.parent], w.pose[i].r) + w.bias[i];
     for (int j = body.v; j < body.v + body.nv; ++j) A += a[j] * w.S[j];
@@ -90,9 +91,10 @@ template <class T>
 void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, const double* inputs, T* a,
                       Workspace<T>& w) {
   const Vec3<T> gravity(m.gravity);
+  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, w.pose[body.parent], q, w.pose[i], &w.S[body.v]);
+    place_body(body, q, w.pose[i], w);
     move_body(body, i, v, w);
     const Sym3<T> inertia = rotated(w.pose[i].R, cast<T>(body.inertia));
     w.articulated[i] = {inertia, Mat3<T>{}, Sym3<T>::diagonal(T(body.mass))};
@@ -185,9 +187,10 @@ void mass_matrix(const Model& m, const T* q, T* M, Workspace<T>& w) {
 // p = M v in O(n). Poses are computed here.
 template <class T>
 void momenta(const Model& m, const T* q, const T* v, T* p, Workspace<T>& w) {
+  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, w.pose[body.parent], q, w.pose[i], &w.S[body.v]);
+    place_body(body, q, w.pose[i], w);
     w.V[i] = shift_motion(w.V[body.parent], w.pose[i].r) + joint_twist(body, w.S.data(), v);
     w.force[i] = {rotated(w.pose[i].R, cast<T>(body.inertia)) * w.V[i].angular, T(body.mass) * w.V[i].linear};
   }

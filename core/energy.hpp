@@ -18,9 +18,10 @@ T potential_energy(const Model& m, const T* q, Workspace<T>& w) {
 template <class T>
 T kinetic_energy(const Model& m, const T* q, const T* v, Workspace<T>& w) {
   T energy(0);
+  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, w.pose[body.parent], q, w.pose[i], &w.S[body.v]);
+    place_body(body, q, w.pose[i], w);
     const Spatial<T> V = shift_motion(w.V[body.parent], w.pose[i].r) + joint_twist(body, w.S.data(), v);
     w.V[i] = V;
     const Vec3<T> turning = transposed_times(w.pose[i].R, V.angular);

@@ -1,14 +1,17 @@
 // Where the bodies are and how they move (JM08 (1), (6)), in world axes at the centres of mass.
 #pragma once
 
+#include "sincos.hpp"
 #include "workspace.hpp"
 
 namespace symplectree {
 
-// Pose of body i and its columns of S, from the parent's pose.
+// Pose of a body in w and its columns of S, from the parent's pose and the sines and cosines in w.
 template <class T>
-inline void place_body(const Body& body, const BodyPose<T>& parent, const T* q, BodyPose<T>& out, Spatial<T>* S) {
-  using std::cos, std::sin, std::sqrt;
+inline void place_body(const Body& body, const T* q, BodyPose<T>& out, Workspace<T>& w) {
+  using std::sqrt;
+  const BodyPose<T>& parent = w.pose[body.parent];
+  Spatial<T>* S = &w.S[body.v];
   const Mat3<T> base = parent.R * cast<T>(body.base_axes);
   Vec3<T> origin = parent.R * Vec3<T>(body.base_point);  // of the joint's moving frame, from the parent's centre
   const Vec3<T> centre(body.centre);
@@ -16,12 +19,12 @@ inline void place_body(const Body& body, const BodyPose<T>& parent, const T* q, 
   switch (body.kind) {
     case Kind::Revolute:
     case Kind::Screw: {
-      const T angle = q[body.q], c = cos(angle), s = sin(angle);
+      const T c = w.cosine[body.q], s = w.sine[body.q];
       out.R = {c * base.a + s * base.b, c * base.b - s * base.a, base.c};
       d = out.R * centre;
       S[0] = {base.c, cross(base.c, d)};
       if (body.kind == Kind::Screw) {
-        origin += (T(body.pitch) * angle) * base.c;
+        origin += (T(body.pitch) * q[body.q]) * base.c;
         S[0].linear += T(body.pitch) * base.c;
       }
       break;
@@ -54,10 +57,8 @@ inline void place_body(const Body& body, const BodyPose<T>& parent, const T* q, 
 // Poses and columns of S of all bodies.
 template <class T>
 void compute_poses(const Model& m, const T* q, Workspace<T>& w) {
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
-    place_body(body, w.pose[body.parent], q, w.pose[i], &w.S[body.v]);
-  }
+  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
+  for (int i = 1; i < m.size(); ++i) place_body(m.bodies[i], q, w.pose[i], w);
 }
 
 // The twist that the joint's own velocities give body i.

@@ -26,6 +26,46 @@ struct Vec3 {
   }
 };
 
+// Four lanes, of which the last is zero: one vector instruction where the general form takes three.
+typedef double Lanes __attribute__((vector_size(32)));
+
+template <>
+struct alignas(32) Vec3<double> {
+  union {
+    Lanes lanes;
+    struct {
+      double x, y, z, pad;
+    };
+  };
+
+  Vec3() : lanes{} {}
+  Vec3(double x_, double y_, double z_) : lanes{x_, y_, z_, 0} {}
+  explicit Vec3(Lanes l) : lanes(l) {}
+
+  Vec3& operator+=(const Vec3& b) {
+    lanes += b.lanes;
+    return *this;
+  }
+  Vec3& operator-=(const Vec3& b) {
+    lanes -= b.lanes;
+    return *this;
+  }
+};
+
+inline Vec3<double> operator+(const Vec3<double>& a, const Vec3<double>& b) { return Vec3<double>(a.lanes + b.lanes); }
+inline Vec3<double> operator-(const Vec3<double>& a, const Vec3<double>& b) { return Vec3<double>(a.lanes - b.lanes); }
+inline Vec3<double> operator-(const Vec3<double>& a) { return Vec3<double>(-a.lanes); }
+inline Vec3<double> operator*(double s, const Vec3<double>& a) { return Vec3<double>(s * a.lanes); }
+inline double dot(const Vec3<double>& a, const Vec3<double>& b) {
+  const Lanes p = a.lanes * b.lanes;
+  return (p[0] + p[2]) + p[1];
+}
+inline Vec3<double> cross(const Vec3<double>& a, const Vec3<double>& b) {
+  const Lanes c = a.lanes * __builtin_shufflevector(b.lanes, b.lanes, 1, 2, 0, 3) -
+                  __builtin_shufflevector(a.lanes, a.lanes, 1, 2, 0, 3) * b.lanes;
+  return Vec3<double>(__builtin_shufflevector(c, c, 1, 2, 0, 3));
+}
+
 template <class T>
 Vec3<T> operator+(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
@@ -108,16 +148,20 @@ Sym3<T> cast(const Sym3<U>& s) {
   return {T(s.xx), T(s.yy), T(s.zz), T(s.xy), T(s.xz), T(s.yz)};
 }
 
-// R s Rᵀ
+// R s Rᵀ by columns.
 template <class T>
-Sym3<T> rotated(const Mat3<T>& R, const Sym3<T>& s) {
+Mat3<T> rotated_columns(const Mat3<T>& R, const Sym3<T>& s) {
   const Vec3<T> p = s.xx * R.a + s.xy * R.b + s.xz * R.c;
   const Vec3<T> q = s.xy * R.a + s.yy * R.b + s.yz * R.c;
   const Vec3<T> r = s.xz * R.a + s.yz * R.b + s.zz * R.c;
-  const auto entry = [&](T Vec3<T>::* i, T Vec3<T>::* j) { return p.*i * R.a.*j + q.*i * R.b.*j + r.*i * R.c.*j; };
-  using V = Vec3<T>;
-  return {entry(&V::x, &V::x), entry(&V::y, &V::y), entry(&V::z, &V::z),
-          entry(&V::x, &V::y), entry(&V::x, &V::z), entry(&V::y, &V::z)};
+  return {R.a.x * p + R.b.x * q + R.c.x * r, R.a.y * p + R.b.y * q + R.c.y * r, R.a.z * p + R.b.z * q + R.c.z * r};
+}
+
+// R s Rᵀ
+template <class T>
+Sym3<T> rotated(const Mat3<T>& R, const Sym3<T>& s) {
+  const Mat3<T> m = rotated_columns(R, s);
+  return {m.a.x, m.b.y, m.c.z, m.a.y, m.a.z, m.b.z};
 }
 
 // Rotation matrix of a unit quaternion (w, x, y, z).

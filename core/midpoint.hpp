@@ -115,6 +115,8 @@ class MidpointScheme {
     return largest;
   }
 
+  bool quick_direction(double, const double*, const double*, double*) { return false; }
+
   // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms.
   bool at_floor(double h, const double* q0, const double* q1, double factor) {
     for (int j = 0; j < m_.nv; ++j) {

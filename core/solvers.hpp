@@ -171,6 +171,13 @@ class TreeScheme {
     displace<Action, WithDerivative>(w_, h, q1);
     return symplectree::residual(w_, h, q0, q1, worst);
   }
+  // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
+  bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
+    if (solver_ != Solver::Newton || w_.damped_lines) return false;
+    displace<Action, true>(w_, h, q1);
+    newton_sweep(w_, h, q0, q1, delta);
+    return true;
+  }
   bool at_floor(double h, const double*, const double* q1, double factor) {
     return at_rounding_floor(w_, h, q1, factor);
   }

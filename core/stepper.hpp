@@ -165,6 +165,15 @@ class VariationalRun final : public AnyRun {
 
   // Newton's iteration from q1_, each step shortened until the residual falls; leaves the root in q1_.
   bool solve(double h) {
+    if (scheme_.quick_direction(h, q.data(), q1_.data(), delta_.data()) && near_guess()) {
+      retract(m_, q1_.data(), delta_.data(), trial_.data());
+      const double reached = scheme_.template evaluate<false>(h, q.data(), trial_.data(), worst);
+      if (reached < 1e-3) {  // a good guess: go on from there
+        ++iterations;
+        std::swap(q1_, trial_);
+        if (reached <= s_.tolerance || scheme_.at_floor(h, q.data(), q1_.data(), kFloor)) return true;
+      }
+    }
     double rho = scheme_.template evaluate<true>(h, q.data(), q1_.data(), worst);
     for (int it = 0; it < s_.max_iterations; ++it) {
       last_residual = rho;

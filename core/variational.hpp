@@ -155,11 +155,12 @@ template <class Action, bool WithDerivative>
 void displace(VariationalWorkspace& w, double h, const double* q_next) {
   const Model& m = w.m;
   const double inverse_h = 1 / h;
+  sines_and_cosines(q_next, m.nq, w.next->sine.data(), w.next->cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     BodyPose<double>& end = w.next->pose[i];
     const BodyPose<double>& start = w.now->pose[i];
-    place_body(body, w.next->pose[body.parent], q_next, end, &w.next->S[body.v]);
+    place_body(body, q_next, end, *w.next);
     if constexpr (Action::block_diagonal) {
       w.mu[i] = {Action::template angular<WithDerivative>(w.held[i], start.R, end.R, inverse_h, w.displacement[i]),
                  (body.mass * inverse_h) * (end.x - start.x)};
@@ -282,60 +283,51 @@ inline bool invert_small(double* a, int n) {
   return true;
 }
 
-// Eliminate the coordinates of all bodies from Newton's matrix, leaves to root, after displace<…, true>.
-inline void factorize(VariationalWorkspace& w, double h, const double* q0, const double* q1) {
-  const Model& m = w.m;
-  for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
-    General6<double>& A = w.A[i];
-    const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
-    Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
-    if (body.nv == 1) {
-      W[0] = A * S1[0];
-      Z[0] = transposed_times(A, S[0]);
-      const double inverse = 1 / (dot(S[0], W[0]) + w.stiff[body.v]);
-      w.pivot_inverse[body.v] = inverse;
-      subtract_outer(A, inverse * W[0], Z[0]);
-    } else {
-      const int n = body.nv;
-      double* D = w.block[i].data();
-      std::fill(D, D + n * n, 0.0);
-      double t[6];
-      if (w.has_block_terms[i]) joint_block_terms(w, body, q0, q1, h, false, t, D);
-      for (int k = 0; k < n; ++k) W[k] = A * S1[k], Z[k] = transposed_times(A, S[k]);
-      for (int k = 0; k < n; ++k)
-        for (int l = 0; l < n; ++l) D[n * k + l] += dot(S[k], W[l]);
-      if (!invert_small(D, n)) std::fill(D, D + n * n, std::nan(""));
-      for (int k = 0; k < n; ++k) {
-        Spatial<double> sum{};
-        for (int l = 0; l < n; ++l) sum += D[n * l + k] * W[l];
-        subtract_outer(A, sum, Z[k]);
-      }
-    }
-    if (body.parent > 0) add_shifted(w.A[body.parent], A, w.now->pose[i].r, w.next->pose[i].r);
+// Eliminate the coordinates of body i from its articulated Newton matrix.
+inline void eliminate(VariationalWorkspace& w, const Body& body, int i, double h, const double* q0, const double* q1) {
+  General6<double>& A = w.A[i];
+  const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
+  Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
+  if (body.nv == 1) {
+    W[0] = A * S1[0];
+    Z[0] = transposed_times(A, S[0]);
+    const double inverse = 1 / (dot(S[0], W[0]) + w.stiff[body.v]);
+    w.pivot_inverse[body.v] = inverse;
+    subtract_outer(A, inverse * W[0], Z[0]);
+    return;
+  }
+  const int n = body.nv;
+  double *D = w.block[i].data(), t[6];
+  std::fill(D, D + n * n, 0.0);
+  if (w.has_block_terms[i]) joint_block_terms(w, body, q0, q1, h, false, t, D);
+  for (int k = 0; k < n; ++k) W[k] = A * S1[k], Z[k] = transposed_times(A, S[k]);
+  for (int k = 0; k < n; ++k)
+    for (int l = 0; l < n; ++l) D[n * k + l] += dot(S[k], W[l]);
+  if (!invert_small(D, n)) std::fill(D, D + n * n, std::nan(""));
+  for (int k = 0; k < n; ++k) {
+    Spatial<double> sum{};
+    for (int l = 0; l < n; ++l) sum += D[n * l + k] * W[l];
+    subtract_outer(A, sum, Z[k]);
   }
 }
 
-// δ with (Newton's matrix without damped lines) δ = rhs, after factorize. Leaves the motion of the end in w.eta.
-inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta) {
-  const Model& m = w.m;
-  for (int i = 1; i < m.size(); ++i) w.F[i] = {};
-  for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
-    Spatial<double> g = w.F[i];
-    for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = rhs[body.v + k] - dot(w.now->S[body.v + k], g);
-    if (body.nv == 1) {
-      g += (w.u[body.v] * w.pivot_inverse[body.v]) * w.W[body.v];
-    } else {
-      const double* D = w.block[i].data();
-      for (int k = 0; k < body.nv; ++k) {
-        double x = 0;
-        for (int l = 0; l < body.nv; ++l) x += D[body.nv * k + l] * w.u[body.v + l];
-        g += x * w.W[body.v + k];
-      }
-    }
-    if (body.parent > 0) w.F[body.parent] += shift_force(g, w.now->pose[i].r);
+// g ← g + A S' δ for the part of δ that body i's own u determines.
+inline void add_solved(const VariationalWorkspace& w, const Body& body, int i, Spatial<double>& g) {
+  if (body.nv == 1) {
+    g += (w.u[body.v] * w.pivot_inverse[body.v]) * w.W[body.v];
+    return;
   }
+  const double* D = w.block[i].data();
+  for (int k = 0; k < body.nv; ++k) {
+    double x = 0;
+    for (int l = 0; l < body.nv; ++l) x += D[body.nv * k + l] * w.u[body.v + l];
+    g += x * w.W[body.v + k];
+  }
+}
+
+// δ from w.u, root to leaves; leaves the motion of the end in w.eta.
+inline void solve_outward(VariationalWorkspace& w, double* delta) {
+  const Model& m = w.m;
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     Spatial<double> eta = shift_motion(w.eta[body.parent], w.next->pose[i].r);
@@ -354,6 +346,50 @@ inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta
     }
     w.eta[i] = eta;
   }
+}
+
+// Eliminate the coordinates of all bodies from Newton's matrix, leaves to root, after displace<…, true>.
+inline void factorize(VariationalWorkspace& w, double h, const double* q0, const double* q1) {
+  const Model& m = w.m;
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    eliminate(w, body, i, h, q0, q1);
+    if (body.parent > 0) add_shifted(w.A[body.parent], w.A[i], w.now->pose[i].r, w.next->pose[i].r);
+  }
+}
+
+// δ with (Newton's matrix without damped lines) δ = rhs, after factorize.
+inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) w.F[i] = {};
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    Spatial<double> g = w.F[i];
+    for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = rhs[body.v + k] - dot(w.now->S[body.v + k], g);
+    add_solved(w, body, i, g);
+    if (body.parent > 0) w.F[body.parent] += shift_force(g, w.now->pose[i].r);
+  }
+  solve_outward(w, delta);
+}
+
+// One Newton step from q1 without damped lines, after displace<…, true>: residual, elimination and solution in one sweep to
+// the root and one back, so that the dependent sums of one hide behind the products of the other.
+inline void newton_sweep(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
+  const Model& m = w.m;
+  collect_impulses(w, h);
+  double t[6];
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    joint_terms(w, body, i, h, q0, q1, t);
+    eliminate(w, body, i, h, q0, q1);
+    Spatial<double> G = w.F[i];
+    for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = w.b[body.v + k] - t[k] - dot(w.now->S[body.v + k], G);
+    if (body.parent == 0) continue;
+    add_solved(w, body, i, G);
+    add_shifted(w.A[body.parent], w.A[i], w.now->pose[i].r, w.next->pose[i].r);
+    w.F[body.parent] += shift_force(G, w.now->pose[i].r);
+  }
+  solve_outward(w, delta);
 }
 
 // p' from the momenta of the bodies, with loads and dampers at the end. Poses in w.next must be those of q'.

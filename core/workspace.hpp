@@ -31,7 +31,7 @@ struct Workspace {
   std::vector<Spatial<T>> W;        // of each velocity: articulated inertia times S
   std::vector<T> pivot_inverse, u;  // of each velocity
   std::vector<T> joint_force;       // of each velocity: what elements apply to it
-  std::vector<T> scratch;           // 4 (nq + nv) numbers for whoever needs them
+  std::vector<T> sine, cosine;           // of each coordinate
 
   explicit Workspace(const Model& m)
       : pose(m.size()),
@@ -46,7 +46,8 @@ struct Workspace {
         pivot_inverse(m.nv),
         u(m.nv),
         joint_force(m.nv),
-        scratch(4 * (m.nq + m.nv)) {
+        sine(m.nq),
+        cosine(m.nq) {
     pose[0].R = Mat3<T>::identity();
   }
 };

@@ -1,0 +1,148 @@
+"""The serial chain of the benchmarks, for us and for our peers: n links of 1 m and 1 kg hanging down, started at rest.
+
+Spatial chains turn about x, y, x, …; planar ones all about y. Each peer is a function that makes a stepper, a callable
+that takes k steps, or None when the peer is not installed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import symplectree as st
+
+COM = (0.0, 0.0, -0.5)
+INERTIA = (0.084, 0.084, 0.002)
+Stepper = Callable[[int], None]
+
+
+def axes(n: int, spatial: bool) -> str:
+    return ("xy" * n)[:n] if spatial else "y" * n
+
+
+def chain(n: int, *, spatial: bool = True) -> st.Model:
+    """The chain as our model."""
+    m = st.Mechanism()
+    link = m.world
+    for i, axis in enumerate(axes(n, spatial)):
+        joint = st.Revolute(f"q{i}", axis)
+        link = link.link(f"link{i}", joint, at=(0, 0, -1 if i else 0), mass=1.0, com=COM, inertia=INERTIA)
+    return m.build()
+
+
+def mujoco_xml(n: int, dt: float, integrator: str, *, spatial: bool = True) -> str:
+    """The chain as MJCF, without contacts."""
+    vector = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}
+    opening = "".join(
+        f'<body pos="0 0 {-1 if i else 0}"><joint type="hinge" axis="{vector[a]}"/>'
+        f'<inertial pos="0 0 -0.5" mass="1" diaginertia="0.084 0.084 0.002"/>'
+        for i, a in enumerate(axes(n, spatial))
+    )
+    return (
+        f'<mujoco><option timestep="{dt}" integrator="{integrator}" gravity="0 0 -9.81">'
+        '<flag contact="disable" constraint="disable"/></option>'
+        f"<worldbody>{opening}{'</body>' * n}</worldbody></mujoco>"
+    )
+
+
+def pinocchio_model(n: int, *, spatial: bool = True) -> object:
+    """The chain for Pinocchio, with its joints made for the letter axes."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    joints = {"x": pin.JointModelRX, "y": pin.JointModelRY}
+    inertia = pin.Inertia(1.0, np.array(COM), np.diag(INERTIA))
+    parent = 0
+    for i, a in enumerate(axes(n, spatial)):
+        placement = pin.SE3(np.eye(3), np.array([0, 0, -1.0 if i else 0.0]))
+        parent = model.addJoint(parent, joints[a](), placement, f"q{i}")
+        model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
+    return model
+
+
+def our_steps(n: int, dt: float, angle: float, method: object = None) -> Stepper:
+    stepper = st.Stepper(chain(n), method or st.Variational(), dt)  # type: ignore[arg-type]
+    stepper.reset(np.full(n, angle))
+    return stepper.run
+
+
+def mujoco_steps(n: int, dt: float, angle: float, integrator: str = "Euler") -> Stepper | None:
+    try:
+        import mujoco
+    except ImportError:
+        return None
+    model = mujoco.MjModel.from_xml_string(mujoco_xml(n, dt, integrator))
+    data = mujoco.MjData(model)
+    data.qpos[:] = angle
+    return lambda k: mujoco.mj_step(model, data, nstep=k)
+
+
+def pinocchio_steps(n: int, dt: float, angle: float) -> Stepper | None:
+    try:
+        import pinocchio as pin
+    except ImportError:
+        return None
+    model = pinocchio_model(n)
+    data = model.createData()  # type: ignore[attr-defined]
+    q, v, tau = np.full(n, angle), np.zeros(n), np.zeros(n)
+
+    def run(k: int) -> None:
+        nonlocal q, v
+        for _ in range(k):
+            v = v + dt * pin.aba(model, data, q, v, tau)
+            q = q + dt * v
+
+    return run
+
+
+def dart_steps(n: int, dt: float, angle: float) -> Stepper | None:
+    try:
+        import dartpy as dart
+    except ImportError:
+        return None
+    skeleton = dart.dynamics.Skeleton("chain")
+    body = None
+    for i, a in enumerate(axes(n, True)):
+        joint = dart.dynamics.RevoluteJointProperties()
+        joint.mName = f"q{i}"
+        joint.mAxis = np.eye(3)["xyz".index(a)]
+        offset = np.eye(4)
+        offset[2, 3] = -1.0 if i else 0.0
+        joint.mT_ParentBodyToJoint = dart.math.Isometry3(offset)
+        _, body = skeleton.createRevoluteJointAndBodyNodePair(body, joint)
+        body.setMass(1.0)
+        body.setLocalCOM(np.array(COM))
+        body.setMomentOfInertia(0.334, 0.334, 0.002)
+        skeleton.getDof(i).setPosition(angle)
+    world = dart.simulation.World()
+    world.setGravity([0, 0, -9.81])
+    world.setTimeStep(dt)
+    world.addSkeleton(skeleton)
+
+    def run(k: int) -> None:
+        for _ in range(k):
+            world.step()
+
+    return run
+
+
+def best_times(calls: list[Callable[[], object]], budget: float) -> list[float]:
+    """CPU seconds per call of each, the best of rounds taken in turns for about `budget` seconds in all."""
+    counts = []
+    for call in calls:
+        start, count = time.process_time(), 0
+        while time.process_time() - start < 0.01:
+            call()
+            count += 1
+        counts.append(max(count, 1))
+    best = [float("inf")] * len(calls)
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < budget:
+        for k, (call, count) in enumerate(zip(calls, counts, strict=True)):
+            start = time.process_time()
+            for _ in range(count):
+                call()
+            best[k] = min(best[k], (time.process_time() - start) / count)
+    return best
