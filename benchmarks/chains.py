@@ -32,19 +32,19 @@ def chain(n: int, *, spatial: bool = True) -> st.Model:
     return m.build()
 
 
-def mujoco_xml(n: int, dt: float, integrator: str, *, spatial: bool = True) -> str:
-    """The chain as MJCF, without contacts."""
-    vector = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}
-    opening = "".join(
-        f'<body pos="0 0 {-1 if i else 0}"><joint type="hinge" axis="{vector[a]}"/>'
-        f'<inertial pos="0 0 -0.5" mass="1" diaginertia="0.084 0.084 0.002"/>'
-        for i, a in enumerate(axes(n, spatial))
-    )
-    return (
-        f'<mujoco><option timestep="{dt}" integrator="{integrator}" gravity="0 0 -9.81">'
-        '<flag contact="disable" constraint="disable"/></option>'
-        f"<worldbody>{opening}{'</body>' * n}</worldbody></mujoco>"
-    )
+def mujoco_model(n: int, dt: float, integrator: str = "Euler", *, spatial: bool = True) -> object:
+    """The chain for MuJoCo, without contacts; made by its specification, because its XML parser limits the depth."""
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    spec.option.timestep = dt
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    body = spec.worldbody
+    for i, a in enumerate(axes(n, spatial)):
+        body = body.add_body(pos=[0, 0, -1 if i else 0], mass=1.0, ipos=COM, inertia=INERTIA, explicitinertial=True)
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.eye(3)["xyz".index(a)])
+    return spec.compile()
 
 
 def pinocchio_model(n: int, *, spatial: bool = True) -> object:
@@ -73,7 +73,7 @@ def mujoco_steps(n: int, dt: float, angle: float, integrator: str = "Euler") -> 
         import mujoco
     except ImportError:
         return None
-    model = mujoco.MjModel.from_xml_string(mujoco_xml(n, dt, integrator))
+    model = mujoco_model(n, dt, integrator)
     data = mujoco.MjData(model)
     data.qpos[:] = angle
     return lambda k: mujoco.mj_step(model, data, nstep=k)

@@ -44,7 +44,7 @@ def main() -> None:
         ratio = f"{cost['symplectree'] / min(peers):6.2f}" if peers else "     -"
         cells = " ".join(f"{cost[name]:13.2f}" if name in cost else f"{'-':>13}" for name in names)
         print(f"{n:5d} {cells} {ratio}")
-    short, long = (our_steps(n, DT, 0.05) for n in (100, 1000))
+    short, long = (our_steps(n, DT, ANGLE) for n in (100, 1000))
     times = best_times([lambda: short(10), lambda: long(10)], arguments.budget)
     print(f"time(1000) / time(100): {times[1] / times[0]:.1f}")
 

@@ -25,16 +25,16 @@ struct General6 {
   }
 };
 
-// What an action keeps of a body at the step's beginning.
+// What an action keeps of a body at the step's beginning, in world axes: cayley the inertia J, chord R Σ with
+// Σ = ½ tr(J) 1 − J the second moment.
 struct Held {
-  Mat3<double> inertia;  // in world axes
-  Mat3<double> moment;   // chord: R Σ, with Σ = ½ tr(J) 1 − J the second moment
+  Mat3<double> moment;
 };
 
-// What an action keeps of a displacement for its derivative.
+// What an action keeps of a displacement for its derivative: cayley (w, J w) with w the Cayley vector of the rotation in the
+// first two columns, chord R1 Σ R0ᵀ.
 struct Displacement {
-  Vec3<double> w, y;  // cayley: rotation as a Cayley vector, and J w
-  Mat3<double> C;     // chord: R1 Σ R0ᵀ
+  Mat3<double> turn;
 };
 
 // The body's mass points move on straight chords, as in SHAKE. No solution for |ω| > 1/h.
@@ -55,7 +55,7 @@ struct Chord {
                               Displacement& d) {
     if constexpr (WithDerivative) {
       const Mat3<double>& E = held.moment;
-      d.C = {E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
+      d.turn = {E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
              E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
     }
     return inverse_h * (cross(held.moment.a, R1.a) + cross(held.moment.b, R1.b) + cross(held.moment.c, R1.c));
@@ -63,8 +63,8 @@ struct Chord {
 
   // (tr(C) 1 − C)/h
   static Mat3<double> derivative(const Held&, const Displacement& d, double inverse_h) {
-    const double trace = d.C.a.x + d.C.b.y + d.C.c.z, s = -inverse_h;
-    Mat3<double> K{s * d.C.a, s * d.C.b, s * d.C.c};
+    const double trace = d.turn.a.x + d.turn.b.y + d.turn.c.z, s = -inverse_h;
+    Mat3<double> K{s * d.turn.a, s * d.turn.b, s * d.turn.c};
     K.a.x += inverse_h * trace, K.b.y += inverse_h * trace, K.c.z += inverse_h * trace;
     return K;
   }
@@ -75,7 +75,7 @@ struct Cayley {
   static constexpr bool block_diagonal = true;
 
   static void hold(const Body& body, const BodyPose<double>& p, Held& out) {
-    out.inertia = rotated_columns(p.R, body.inertia);
+    out.moment = rotated_columns(p.R, body.inertia);
   }
 
   // (y + ½ w × y + ¼ (w·y) w)/h with y = J w.
@@ -84,15 +84,15 @@ struct Cayley {
                               Displacement& d) {
     const double trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
     const Vec3<double> axis = cross(R0.a, R1.a) + cross(R0.b, R1.b) + cross(R0.c, R1.c);
-    d.w = (2 / (1 + trace)) * axis;
-    d.y = held.inertia * d.w;
-    return inverse_h * (d.y + 0.5 * cross(d.w, d.y) + (0.25 * dot(d.w, d.y)) * d.w);
+    const Vec3<double> w = (2 / (1 + trace)) * axis, y = held.moment * w;
+    d.turn.a = w, d.turn.b = y;
+    return inverse_h * (y + 0.5 * cross(w, y) + (0.25 * dot(w, y)) * w);
   }
 
   // [J + ½([w]J − [y]) + ¼ (w·y) 1 + ½ w yᵀ][1 − ½[w] + ¼ w wᵀ]/h: the second factor is ∂w/∂η.
   static Mat3<double> derivative(const Held& held, const Displacement& d, double inverse_h) {
-    const Mat3<double>&J = held.inertia, one = Mat3<double>::identity();
-    const Vec3<double>&w = d.w, &y = d.y;
+    const Mat3<double>&J = held.moment, one = Mat3<double>::identity();
+    const Vec3<double>&w = d.turn.a, &y = d.turn.b;
     const double quarter = 0.25 * dot(w, y);
     const auto column = [&](const Vec3<double>& j, const Vec3<double>& e, double y_j) {
       return j + 0.5 * (cross(w, j) - cross(y, e)) + quarter * e + (0.5 * y_j) * w;

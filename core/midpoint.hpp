@@ -78,6 +78,8 @@ MiddleBlock<T> middle_block(bool free, const Vec3<T>& d, const Vec3<T>& shift, T
 // Midpoint, as a scheme for VariationalRun.
 class MidpointScheme {
  public:
+  static constexpr bool several_roots = false;  // springs are implicit: a guess may be far off and Newton still right
+
   MidpointScheme(const Model& m, double alpha)
       : m_(m), alpha_(alpha), d_(m), e_(m), p0_(m.nv), tau_(m.nv), inputs_(m.inputs), q_(m.nq), v_(m.nv), dq_(m.nv), dv_(m.nv), f_(m.nv),
         r_(m.nv), scale_(m.nv), dqdq_(m.nv, m.nv), dqdv_(m.nv, m.nv), dvdv_(m.nv, m.nv), full_(m.nv, m.nv),

@@ -158,6 +158,8 @@ class Direction {
 template <class Action>
 class TreeScheme {
  public:
+  static constexpr bool several_roots = true;  // a displacement is periodic in the angle
+
   TreeScheme(const Model& m, Solver solver) : w_(m), direction_(m), solver_(solver) {}
 
   void place(const double* q) { compute_poses(w_.m, q, *w_.now); }

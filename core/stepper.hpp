@@ -191,7 +191,7 @@ class VariationalRun final : public AnyRun {
         next = scheme_.template evaluate<false>(h, q.data(), trial_.data(), worst);
         if (next <= s_.tolerance || weighted() < (1 - 1e-4 * fraction) * rho) break;
         // No descent, but perhaps only because of rounding.
-        if (scheme_.at_floor(h, q.data(), trial_.data(), cut == 0 ? kFloor : 32 * kFloor)) {
+        if (scheme_.at_floor(h, q.data(), trial_.data(), cut == 0 ? kFloor : 8 * kFloor)) {
           std::swap(q1_, trial_);
           return true;
         }
@@ -210,6 +210,7 @@ class VariationalRun final : public AnyRun {
   // Is the first correction small against the motion that was guessed? A large one may lead to another root, far from
   // the motion that began with the step.
   bool near_guess() {
+    if constexpr (!Scheme::several_roots) return true;
     increments(q1_.data(), trial_increment_.data());
     const auto largest = [](const std::vector<double>& d) {
       double m = 0;
@@ -257,7 +258,7 @@ class VariationalRun final : public AnyRun {
     known_ = std::min(known_ + 1, 3);
   }
 
-  static constexpr double kFloor = 4;  // how many times the estimated rounding counts as converged
+  static constexpr double kFloor = 16;  // how many times the estimated rounding counts as converged
 
   const Model& m_;
   Settings s_;

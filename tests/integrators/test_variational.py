@@ -143,9 +143,7 @@ def test_guesses_lead_to_the_same_root(tree, guess):
 def test_newton_converges_quadratically(tree, action):
     """From a poor guess a handful of iterations is enough, which an inexact matrix would not give."""
     model, q, v = tree
-    run = st.simulate(
-        model, q, v0=v, duration=0.05, dt=5e-3, method=st.Variational(action=action, guess="current")
-    )
+    run = st.simulate(model, q, v0=v, duration=0.05, dt=5e-3, method=st.Variational(action=action, guess="current"))
     assert run.iterations.max() <= 6
 
 
@@ -230,7 +228,5 @@ def test_energy_balance_with_dampers(tree):
     """Loss of energy equals the work of dampers and loads, to second order."""
     model, q, v = tree
     traj = st.simulate(model, q, v0=v, duration=0.2, dt=5e-4)
-    power = [
-        u @ st.element_terms(model, None, x, u).force for x, u in zip(traj.q, traj.v, strict=True)
-    ]
+    power = [u @ st.element_terms(model, None, x, u).force for x, u in zip(traj.q, traj.v, strict=True)]
     assert traj.energy[-1] - traj.energy[0] == pytest.approx(np.trapezoid(power, traj.t), rel=1e-3, abs=1e-5)

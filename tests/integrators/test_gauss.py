@@ -1,0 +1,110 @@
+"""Gauss collocation: order, symmetry, symplecticity, conservation, forces; on trees with Ball and Free joints."""
+
+import numpy as np
+import pytest
+from mechanisms import planar_chain, random_mechanism, random_state
+
+import symplectree as st
+
+STEPS = {4: (1e-2, 5e-3), 6: (2e-2, 1e-2), 8: (5e-2, 2.5e-2)}
+
+
+@pytest.fixture(scope="module")
+def tree():
+    model = random_mechanism(5, 8, elements=True).build()
+    q, v, _ = random_state(model, 5)
+    return model, q, 0.5 * v
+
+
+def distance(model, a, b):
+    return max(np.abs(st.pose(model, a, f) - st.pose(model, b, f)).max() for f in model.frames)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_order(tree, order):
+    """Against half the step of order 8, which is below 1e-14 here."""
+    model, q, v = tree
+    exact = st.simulate(model, q, v0=v, duration=0.1, dt=5e-3, method=st.Variational(order=8)).q[-1]
+    errors = [
+        distance(model, st.simulate(model, q, v0=v, duration=0.1, dt=h, method=st.Variational(order=order)).q[-1], exact)
+        for h in STEPS[order]
+    ]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.5)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_forward_then_backward_returns(order):
+    model = random_mechanism(3, 8).build()
+    q, v, _ = random_state(model, 3)
+    method = st.Variational(order=order)
+    there = st.simulate(model, q, v0=0.5 * v, duration=0.2, dt=0.01, method=method)
+    back = st.simulate(model, there.q[-1], v0=-there.v[-1], duration=0.2, dt=0.01, method=method)
+    assert distance(model, back.q[-1], q) < 1e-9
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_symplectic_on_a_tree_with_ball_and_free(order):
+    """In left-trivialised coordinates the form has, beside the canonical part, the momentum on the bracket of each joint."""
+    m = st.Mechanism()
+    hull = m.world.link("hull", st.Free("base"), mass=2, com=(0.1, 0, 0), inertia=(0.3, 0.4, 0.5))
+    hull.link("arm", st.Ball("b"), at=(0, 0, -0.5), mass=1, com=(0, 0.1, -0.4), inertia=(0.1, 0.12, 0.05))
+    model = m.build()
+    q, v, _ = random_state(model, 2)
+    p = st.momenta(model, q, v)
+    n, d = model.nv, 1e-5
+
+    def step(q, p):
+        stepper = st.Stepper(model, st.Variational(order=order), 0.05)
+        stepper.reset(q, st.inverse_mass_product(model, q, p))
+        stepper.step()
+        return stepper.q, stepper.p
+
+    q1, p1 = step(q, p)
+    local = lambda a, b: np.concatenate([pl.joint.local(a[pl.q], b[pl.q]) for pl in model.joints.values()])  # noqa: E731
+    columns = []
+    for k in range(2 * n):
+        e = np.eye(2 * n)[k] * d
+        (qa, pa), (qb, pb) = step(st.retract(model, q, e[:n]), p + e[n:]), step(st.retract(model, q, -e[:n]), p - e[n:])
+        columns.append(np.concatenate([local(q1, qa) - local(q1, qb), pa - pb]) / (2 * d))
+    A = np.array(columns).T
+
+    def form(p):
+        """Ω of the cotangent bundle trivialised from the left: p([ε₁, ε₂]) beside the canonical part."""
+        omega = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+        hat = lambda w: np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])  # noqa: E731
+        base, ball = model.joints["base"].v, model.joints["b"].v
+        torque, force = p[base][:3], p[base][3:]
+        block = np.block([[hat(torque), hat(force)], [hat(force), np.zeros((3, 3))]])
+        omega[base, base] -= block
+        omega[ball, ball] -= hat(p[ball])
+        return omega
+
+    np.testing.assert_allclose(A.T @ form(p1) @ A, form(p), atol=1e-6)
+
+
+def test_energy_error_of_a_chain_is_small_and_bounded():
+    """Ten links, 0.02 s, order 6, 10 s."""
+    model = planar_chain(10).build()
+    traj = st.simulate(model, np.full(10, 0.1), duration=10, dt=0.02, method=st.Variational(order=6))
+    assert np.ptp(traj.energy) < 1e-8 * np.ptp(traj.potential)
+
+
+def test_forces_by_function_keep_the_order():
+    model = planar_chain(2).build()
+
+    def run(h, method):
+        return st.simulate(
+            model, [1.0, 0.5], duration=1.0, dt=h, method=method,
+            forces=lambda t, q, v: np.array([np.sin(3 * t), 0.1]) - 0.2 * v,
+        ).q[-1]  # fmt: skip
+
+    exact = run(0.01, st.Variational(order=8))
+    errors = [np.abs(run(h, st.Variational(order=4)) - exact).max() for h in (0.05, 0.025)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.4)
+
+
+def test_too_long_a_step_is_an_error_with_advice():
+    model = planar_chain(5).build()
+    with pytest.raises(st.ConvergenceError, match="smaller dt") as raised:
+        st.simulate(model, np.full(5, 1.0), duration=5, dt=0.5, method=st.Variational(order=8))
+    assert raised.value.trajectory is not None
