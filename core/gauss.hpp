@@ -54,11 +54,9 @@ class GaussRun {
 
   GaussRun(const Model& m, int stages, int max_iterations)
       : q(m.nq), p(m.nv), m_(m), w_(m), t_(gauss_tableau(stages)), max_iterations_(max_iterations), stage_q_(m.nq),
-        stage_p_(m.nv), v_(m.nv), force_(m.nv), start_(2 * m.nv), end_(2 * m.nv) {
-    for (int i = 0; i < stages; ++i) {
-      rate_.emplace_back(2 * m.nv);
-      next_rate_.emplace_back(2 * m.nv);
-    }
+        stage_p_(m.nv), v_(m.nv), force_(m.nv), start_(2 * m.nv), end_(2 * m.nv),
+        newest_(2 * m.nv) {
+    for (int i = 0; i < stages; ++i) rate_.emplace_back(2 * m.nv);
     for (int i = 0; i < stages; ++i) ahead_.push_back(predictor(1 + t_.c[i]));
   }
 
@@ -83,21 +81,20 @@ class GaussRun {
     double last = INFINITY;
     for (int it = 0; it < max_iterations_; ++it) {
       ++iterations;
-      for (int i = 0; i < s; ++i) {
+      double change = 0, size = 0;
+      for (int i = 0; i < s; ++i) {  // each stage uses the newest rates of the others
         for (int k = 0; k < 2 * n; ++k) {
           double sum = 0;
           for (int j = 0; j < s; ++j) sum += t_.a[i][j] * rate_[j][k];
           end_[k] = start_[k] + h * sum;
         }
-        evaluate(t + t_.c[i] * h, end_.data(), next_rate_[i].data(), forces);
-      }
-      double change = 0, size = 0;
-      for (int i = 0; i < s; ++i)
+        evaluate(t + t_.c[i] * h, end_.data(), newest_.data(), forces);
         for (int k = 0; k < 2 * n; ++k) {
-          change = std::max(change, std::fabs(next_rate_[i][k] - rate_[i][k]));
-          size = std::max(size, std::fabs(next_rate_[i][k]));
+          change = std::max(change, std::fabs(newest_[k] - rate_[i][k]));
+          size = std::max(size, std::fabs(newest_[k]));
         }
-      std::swap(rate_, next_rate_);
+        std::swap(newest_, rate_[i]);
+      }
       if (!std::isfinite(change)) return fail();
       if (change <= 4e-16 * size || (change < 1e-10 * size && change >= last)) return finish(h);  // or rounding only
       if (it > 8 && change > 2 * last) return fail();
@@ -125,13 +122,14 @@ class GaussRun {
   }
 
   void predict() {
-    for (int k = 0; k < 2 * m_.nv; ++k)
+    for (int k = 0; k < 2 * m_.nv; ++k) {
+      std::array<double, 4> known{};
+      for (int j = 0; j < t_.stages; ++j) known[j] = rate_[j][k];
       for (int i = 0; i < t_.stages; ++i) {
-        double sum = 0;
-        for (int j = 0; j < t_.stages; ++j) sum += ahead_[i][j] * rate_[j][k];
-        next_rate_[i][k] = sum;
+        rate_[i][k] = 0;
+        for (int j = 0; j < t_.stages; ++j) rate_[i][k] += ahead_[i][j] * known[j];
       }
-    std::swap(rate_, next_rate_);
+    }
   }
 
   bool fail() {
@@ -241,8 +239,8 @@ class GaussRun {
   Workspace<double> w_;
   Tableau t_;
   int max_iterations_;
-  std::vector<double> stage_q_, stage_p_, v_, force_, start_, end_;
-  std::vector<std::vector<double>> rate_, next_rate_;
+  std::vector<double> stage_q_, stage_p_, v_, force_, start_, end_, newest_;
+  std::vector<std::vector<double>> rate_;
   std::vector<std::array<double, 4>> ahead_;
   std::vector<Chart> charts_;
   bool known_ = false;

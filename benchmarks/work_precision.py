@@ -1,0 +1,181 @@
+"""CPU time per simulated second against error of energy and of position: our orders 2 to 8 beside peers' methods.
+
+    pip install ".[bench]" && python benchmarks/work_precision.py
+
+Chains of n links, planar and spatial, released at rest from 0.3 rad in every joint. Energy error: largest deviation over
+the run relative to what the chain can exchange (upright less hanging). Position error: of the tip after 1 s, before chaos
+takes over, against order 8 at 1 ms. Times are CPU time of one run, all on one core. Writes work_precision.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from chains import chain, mujoco_model, pinocchio_model
+from matplotlib.figure import Figure
+
+import symplectree as st
+
+ANGLE = 0.3
+Path = tuple[np.ndarray, np.ndarray, float]  # q, v over time, CPU seconds
+Runner = Callable[[float], Path]  # of the duration
+
+
+@dataclass
+class Point:
+    """One run: who, at which step, for how much, how far off."""
+
+    who: str
+    h: float
+    cost: float
+    error: float
+
+
+def ours(model: st.Model, method: object, h: float) -> Runner:
+    def run(duration: float) -> Path:
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # sub-steps are part of the cost
+            traj = st.simulate(model, np.full(model.nq, ANGLE), duration=duration, dt=h, method=method)  # type: ignore[arg-type]
+        spent = time.process_time() - start
+        return traj.q, traj.v, spent
+
+    return run
+
+
+def mujoco(n: int, spatial: bool, integrator: str, h: float) -> Runner:
+    import mujoco as mj
+
+    model = mujoco_model(n, h, integrator, spatial=spatial)
+
+    def run(duration: float) -> Path:
+        data = mj.MjData(model)
+        data.qpos[:] = ANGLE
+        steps, batch = round(duration / h), 10
+        q, v, spent = [data.qpos.copy()], [data.qvel.copy()], 0.0
+        for _ in range(steps // batch):
+            start = time.process_time()
+            mj.mj_step(model, data, nstep=batch)
+            spent += time.process_time() - start
+            q.append(data.qpos.copy())
+            v.append(data.qvel.copy())
+        return np.array(q), np.array(v), spent
+
+    return run
+
+
+def pinocchio_euler(n: int, spatial: bool, h: float) -> Runner:
+    import pinocchio as pin
+
+    model = pinocchio_model(n, spatial=spatial)
+    data, tau = model.createData(), np.zeros(n)  # type: ignore[attr-defined]
+
+    def run(duration: float) -> Path:
+        q, v = np.full(n, ANGLE), np.zeros(n)
+        qs, vs = [q], [v]
+        start = time.process_time()
+        for k in range(round(duration / h)):
+            v = v + h * pin.aba(model, data, q, v, tau)
+            q = q + h * v
+            if k % 10 == 9:
+                qs.append(q)
+                vs.append(v)
+        return np.array(qs), np.array(vs), time.process_time() - start
+
+    return run
+
+
+def contestants(n: int, spatial: bool) -> Iterator[tuple[str, float, Runner]]:
+    model = chain(n, spatial=spatial)
+    for order, steps in {2: (2e-2, 1e-2, 5e-3, 2e-3, 1e-3), 4: (5e-2, 2e-2, 1e-2), 6: (5e-2, 4e-2, 2e-2, 1e-2), 8: (1e-1, 5e-2, 4e-2, 2e-2, 1e-2)}.items():
+        for h in steps:
+            yield f"order {order}", h, ours(model, st.Variational(order=order), h)  # type: ignore[arg-type]
+    for integrator, steps in {"Euler": (2e-3, 1e-3, 5e-4), "RK4": (2e-2, 1e-2, 5e-3, 2e-3, 1e-3)}.items():
+        for h in steps:
+            yield f"MuJoCo {integrator}", h, mujoco(n, spatial, integrator, h)
+    for h in (2e-3, 1e-3):
+        yield "Pinocchio + Euler", h, pinocchio_euler(n, spatial, h)
+
+
+def energy_error(model: st.Model, q: np.ndarray, v: np.ndarray) -> float:
+    good = np.all(np.isfinite(q), axis=1) & np.all(np.isfinite(v), axis=1)
+    if not good.all():
+        return np.inf
+    energy = st.kinetic_energy(model, q, v) + st.potential_energy(model, q)
+    upright = np.zeros(model.nq)
+    upright[0] = np.pi
+    exchange = st.potential_energy(model, upright) - st.potential_energy(model, model.neutral)
+    return float(np.abs(energy - energy[0]).max() / exchange)
+
+
+def measure(n: int, spatial: bool, duration: float, against: str) -> list[Point]:
+    model = chain(n, spatial=spatial)
+    exact = ours(model, st.Variational(order=8), 1e-3)(1.0)[0][-1] if against == "position" else None
+    points = []
+    for who, h, runner in contestants(n, spatial):
+        try:
+            q, v, spent = runner(1.0 if against == "position" else duration)
+        except st.ConvergenceError:
+            continue
+        if exact is not None:
+            tip = f"link{n - 1}"
+            error = float(np.linalg.norm(st.pose(model, q[-1], tip)[:3, 3] - st.pose(model, exact, tip)[:3, 3]))
+            points.append(Point(who, h, 1e3 * spent, error))
+        else:
+            points.append(Point(who, h, 1e3 * spent / duration, energy_error(model, q, v)))
+    return points
+
+
+def beaten(points: list[Point]) -> list[str]:
+    """Peers' points that lie below and to the left of our front."""
+    mine = [p for p in points if p.who.startswith("order")]
+    return [
+        f"{p.who} h={p.h:g} ({p.cost:.2f} ms, {p.error:.1e})"
+        for p in points
+        if not p.who.startswith("order") and not any(m.cost <= p.cost and m.error <= p.error for m in mine)
+        if np.isfinite(p.error)
+    ]
+
+
+def draw(panel: object, points: list[Point], title: str, label: str) -> None:
+    for who in dict.fromkeys(p.who for p in points):
+        some = [p for p in points if p.who == who and np.isfinite(p.error) and p.error > 0]
+        style = "o-" if who.startswith("order") else "s--"
+        panel.loglog([p.cost for p in some], [p.error for p in some], style, label=who, markersize=4)  # type: ignore[attr-defined]
+    panel.set_title(title, fontsize="small")  # type: ignore[attr-defined]
+    panel.set_xlabel("CPU ms per simulated second")  # type: ignore[attr-defined]
+    panel.set_ylabel(label)  # type: ignore[attr-defined]
+    panel.grid(alpha=0.3)  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[5, 10, 20])
+    parser.add_argument("--durations", type=float, nargs="*", default=[10.0, 100.0])
+    arguments = parser.parse_args()
+    columns = len(arguments.durations) + 1
+    figure = Figure(figsize=(5 * columns, 3.6 * 2 * len(arguments.sizes)), layout="constrained")
+    panels = figure.subplots(2 * len(arguments.sizes), columns, squeeze=False)
+    for row, (n, spatial) in enumerate((n, s) for n in arguments.sizes for s in (False, True)):
+        name = f"{'spatial' if spatial else 'planar'} chain, n = {n}"
+        for column, duration in enumerate([*arguments.durations, 0.0]):
+            against = "energy" if duration else "position"
+            points = measure(n, spatial, duration, against)
+            what = f"{against} over {duration:g} s" if duration else "position of the tip after 1 s"
+            print(f"\n{name}, {what}")
+            for p in sorted(points, key=lambda p: p.cost):
+                print(f"  {p.who:>18} h = {p.h:<7g} {p.cost:9.3f} ms/s   error {p.error:.2e}")
+            print("  not behind our front:", ", ".join(beaten(points)) or "none")
+            draw(panels[row, column], points, f"{name}: {what}", "relative energy error" if duration else "error [m]")
+    panels[0, 0].legend(fontsize="x-small")
+    figure.savefig("work_precision.png", dpi=110)
+    print("\nplot written to work_precision.png")
+
+
+if __name__ == "__main__":
+    main()
