@@ -25,7 +25,7 @@ class AnyRun {
   virtual ~AnyRun() = default;
   virtual void reset(const double* q0, const double* p0) = 0;
   virtual bool step(double h, const double* tau, const double* inputs) = 0;
-  virtual void end_again(double h, const double* tau, const double* inputs) = 0;
+  virtual void end_again(const double* tau, const double* inputs) = 0;
   virtual void velocity(double* v) = 0;
 };
 
@@ -50,18 +50,21 @@ class VariationalRun final : public AnyRun {
     if (h != h_) known_ = 0, h_ = h;
     if (attempt(h, tau, inputs)) return true;
     const std::vector<double> q_saved = q, p_saved = p;
+    const double residual = last_residual;
+    const int coordinate = worst;
     if (halved(h, tau, inputs, 1)) {
       known_ = 0;
       return true;
     }
+    last_residual = residual, worst = coordinate;  // those of the whole step
     reset(q_saved.data(), p_saved.data());
     return false;
   }
 
-  // The end of the last step again under other forces at its end: p ← p'.
-  void end_again(double h, const double* tau, const double* inputs) override {
+  // The end of the last step (or of its last part) again under other forces there: p ← p'.
+  void end_again(const double* tau, const double* inputs) override {
     scheme_.flip();
-    scheme_.finish(h, q1_.data(), q.data(), tau, inputs, p.data());
+    scheme_.finish(last_h_, q1_.data(), q.data(), tau, inputs, p.data());
     scheme_.flip();
     keep_remainder(q1_.data(), q.data());
   }
@@ -88,14 +91,20 @@ class VariationalRun final : public AnyRun {
     scheme_.begin(h, q.data(), p.data(), tau, inputs);
     guess_into(s_.guess, h, tau, inputs);
     bool done = solve(h);
+    const double first_residual = last_residual;
+    const int first_worst = worst;
     if (!done && s_.guess != Guess::Acceleration) {
       guess_into(Guess::Acceleration, h, tau, inputs);
       done = solve(h);
     }
-    if (!done && !follow(h, tau, inputs)) return false;
+    if (!done && !follow(h, tau, inputs)) {
+      last_residual = first_residual, worst = first_worst;  // what the chosen guess came to, not a shorter step
+      return false;
+    }
     scheme_.finish(h, q.data(), q1_.data(), tau, inputs, p.data());
     keep_remainder(q.data(), q1_.data());
     remember();
+    last_h_ = h;
     std::swap(q, q1_);
     scheme_.flip();
     return true;
@@ -267,7 +276,7 @@ class VariationalRun final : public AnyRun {
   std::vector<double> q1_, trial_, delta_, before_, weight_, p1_, trial_increment_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   int known_ = 0;
-  double h_ = 0;
+  double h_ = 0, last_h_ = 0;  // of the run's steps; of the last step or part of one
 };
 
 }  // namespace symplectree

@@ -83,7 +83,7 @@ class ActionRun final : public NativeRun {
     if (forces.asks())  // forces at the end depend on the velocity there: predict, then correct
       for (int pass = 0; pass < 2; ++pass) {
         ask((number + 1) * h, forces);
-        run_->end_again(h, forces.tau_of(k), forces.inputs_of(k));
+        run_->end_again(forces.tau_of(k), forces.inputs_of(k));
       }
     return true;
   }
