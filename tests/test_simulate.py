@@ -1,6 +1,7 @@
 """The loop: what it saves, what it refuses, and that nothing is lost when it stops."""
 
 import signal
+import sys
 import threading
 import time
 
@@ -9,6 +10,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import planar_chain, random_mechanism
+
+SIMULATE = sys.modules["symplectree.simulate"]  # the package's attribute of this name is the function
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +23,25 @@ def test_save_every_keeps_every_so_many_states(model):
     every = st.simulate(model, {"q0": 1}, duration=1.0, dt=0.01, method=st.RK4())
     some = st.simulate(model, {"q0": 1}, duration=1.0, dt=0.01, method=st.RK4(), save_every=7)
     assert len(every) == 101
-    np.testing.assert_array_equal(some.q, every.q[::7])
-    np.testing.assert_allclose(some.t, every.t[::7], atol=1e-15)
+    kept = [*range(0, 101, 7), 100]  # and the last, though 7 does not divide 100
+    np.testing.assert_array_equal(some.q, every.q[kept])
+    np.testing.assert_array_equal(some.v, every.v[kept])
+    np.testing.assert_allclose(some.t, every.t[kept], atol=1e-15)
+
+
+@pytest.mark.parametrize("save_every", [1, 7, 100, 1000])
+@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Adaptive()])
+def test_pieces_of_an_interval_are_no_other_motion(model, method, save_every, monkeypatch):
+    """However the steps are divided among calls, the same states and the same counts come out."""
+    given = {"v0": [3, 0], "duration": 2.0, "dt": 0.01, "method": method}
+    every = st.simulate(model, {"q0": 3}, **given)
+    monkeypatch.setattr(SIMULATE, "SLICE", 1e-9)  # one step per call
+    some = st.simulate(model, {"q0": 3}, **given, save_every=save_every)
+    kept = [*range(0, 200, save_every), 200]
+    np.testing.assert_array_equal(some.q, every.q[kept])
+    np.testing.assert_allclose(some.t, every.t[kept], atol=1e-15)
+    np.testing.assert_array_equal(some.iterations, np.diff(np.append(0, np.cumsum(every.iterations))[kept]))
+    assert len(some.substeps) == len(kept) - 1
 
 
 def test_whole_steps_that_fit(model):
@@ -44,6 +64,16 @@ def test_quaternions_are_normalised_at_the_start():
         ({"duration": -1}, "duration is -1"),
         ({"dt": 0}, "dt is 0"),
         ({"dt": np.nan}, "dt is nan"),
+        ({"dt": 1j}, "dt is 1j"),
+        ({"dt": "1"}, "dt is '1'"),
+        ({"duration": np.complex128(1)}, "duration is"),
+        ({"duration": 1e10}, "more than 2147483647"),
+        ({"duration": 1e300, "dt": 1e-300}, "inf steps"),
+        ({"q0": None}, "q is None"),
+        ({"q0": {"q0": "x"}}, "q of 'q0' takes one number, not 'x'"),
+        ({"v0": {"q1": [1, 2]}}, "v0 of 'q1' takes one number"),
+        ({"method": st.RK4}, "method is the class RK4; did you mean RK4()?"),
+        ({"method": "rk4"}, "method is 'rk4'; give a method of integration"),
         ({"duration": 0.001}, "shorter than one step"),
         ({"save_every": 0}, "save_every is 0"),
         ({"q0": [1]}, "q has 1 values"),
@@ -61,6 +91,24 @@ def test_refusal(model, arguments, words):
     with pytest.raises(st.ModelError) as raised:
         st.simulate(model, given.pop("q0"), **given)
     assert words in str(raised.value)
+
+
+def test_trajectory_that_is_too_large(model, monkeypatch):
+    monkeypatch.setattr(SIMULATE, "MOST_BYTES", 2**20)
+    with pytest.raises(
+        st.ModelError, match=r"100001 states would take 0.00298 GiB; keep fewer with save_every=4 or more"
+    ):
+        st.simulate(model, {}, duration=1000, dt=0.01)
+    assert len(st.simulate(model, {}, duration=1000, dt=0.01, save_every=4)) == 25001
+
+
+def test_trajectory_that_has_no_room(model, monkeypatch):
+    def full(shape):
+        raise MemoryError
+
+    monkeypatch.setattr(SIMULATE.np, "empty", full)
+    with pytest.raises(st.ModelError, match="101 states would take"):
+        st.simulate(model, {}, duration=1, dt=0.01, method=st.RK4())
 
 
 def test_blow_up_is_an_error_that_keeps_the_trajectory():
@@ -81,6 +129,66 @@ def test_interrupt_returns_what_was_computed(model):
         st.simulate(model, {"q0": 1}, duration=1e5, dt=1e-3, method=st.RK4(), save_every=1000)
     assert time.perf_counter() - start < 5  # generous: machines are shared
     assert len(raised.value.trajectory) > 1
+
+
+@pytest.mark.parametrize("method", [st.RK4(), st.Variational()])
+def test_interrupt_does_not_wait_for_the_next_state_to_save(model, method):
+    struck = []
+
+    def strike():
+        struck.append(time.perf_counter())
+        signal.raise_signal(signal.SIGINT)
+
+    st.simulate(model, {"q0": 1}, duration=0.1, dt=1e-3, method=method)  # warm
+    timer = threading.Timer(0.5, strike)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        st.simulate(model, {"q0": 1}, duration=1e5, dt=1e-3, method=method, save_every=10**8)
+    assert time.perf_counter() - struck[0] < 0.5  # 0.1 in truth; machines are shared
+    traj = raised.value.trajectory
+    assert len(traj) == 2  # the start, and how far it came
+    n = round(traj.t[1] / 1e-3)
+    assert n > 100
+    again = st.simulate(model, {"q0": 1}, duration=n * 1e-3, dt=1e-3, method=method, save_every=n)
+    np.testing.assert_array_equal(traj.q[1], again.q[-1])
+    np.testing.assert_array_equal(traj.iterations, again.iterations)
+
+
+@pytest.mark.parametrize("method", [st.RK4(), st.Variational(), st.Variational(order=4), st.Adaptive()])
+@pytest.mark.parametrize("save_every", [1, 4])
+def test_exception_in_a_force_function_keeps_the_trajectory(model, method, save_every):
+    def forces(t, q, v):
+        if t > 0.5:
+            raise RuntimeError("no more")
+        return [0, 0]
+
+    with pytest.raises(RuntimeError, match="no more") as raised:
+        st.simulate(model, {"q0": 1}, duration=1, dt=0.01, method=method, forces=forces, save_every=save_every)
+    traj = raised.value.trajectory
+    assert 0.4 < traj.t[-1] <= 0.5 + 1e-9
+    assert len(traj.iterations) == len(traj) - 1
+    whole = st.simulate(model, {"q0": 1}, duration=1, dt=0.01, method=method, forces=lambda t, q, v: [0, 0])
+    np.testing.assert_array_equal(traj.q, whole.q[np.rint(traj.t / 0.01).astype(int)])
+
+
+def test_exception_that_takes_no_attributes_is_still_raised(model):
+    class Bare(Exception):
+        def __setattr__(self, name, value):
+            raise AttributeError(name)
+
+    def forces(t, q, v):
+        raise Bare("stop")
+
+    with pytest.raises(Bare, match="stop"):
+        st.simulate(model, {}, duration=1, dt=0.01, forces=forces)
+
+
+def test_failure_within_an_interval_keeps_what_came_before():
+    model = planar_chain(10).build()
+    with pytest.raises(st.ConvergenceError) as raised:
+        st.simulate(model, np.full(10, 1.5), duration=1000, dt=0.2, method=st.SemiImplicitEuler(), save_every=5)
+    error = raised.value
+    assert (error.step - error.step % 5) * 0.2 <= error.trajectory.t[-1] + 1e-9 <= error.step * 0.2 + 2e-9
 
 
 def test_progress_bar_is_shown(model, capsys):
@@ -107,6 +215,6 @@ def test_plot_names_what_it_shows(model, tmp_path):
     traj = st.simulate(model, {"q0": 1}, duration=0.5, dt=0.01)
     figure = traj.plot("energy", "coordinates", "momentum", "q1", path=tmp_path / "plot.png")
     labels = [axis.get_ylabel() for axis in figure.axes]
-    assert labels == ["energy [J]", "coordinates [rad, m]", "momentum [N·m·s, N·s]", "q1 [rad]"]
+    assert labels == ["energy [J]", "coordinates [rad]", "momentum [N·m·s, N·s]", "q1 [rad]"]
     assert figure.axes[-1].get_xlabel() == "time [s]"
     assert (tmp_path / "plot.png").stat().st_size > 10_000

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import planar_chain, random_mechanism, random_state
 
 import symplectree as st
+from mechanisms import planar_chain, random_mechanism, random_state
 
 
 @pytest.mark.parametrize("method", [st.Variational(), st.RK4(), st.SemiImplicitEuler()])
@@ -41,5 +41,7 @@ def test_bad_input_loses_nothing():
     with pytest.raises(st.ModelError, match="shape"):
         stepper.step([1, 2, 3])
     np.testing.assert_array_equal(stepper.q, before)
+    with pytest.raises(st.ModelError, match="did you mean RK4"):
+        st.Stepper(planar_chain(2).build(), st.RK4)
     with pytest.raises(st.ModelError, match="dt is 0"):
         st.Stepper(planar_chain(2).build(), st.Variational(), 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pickle
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symplectree.trajectory import Trajectory
@@ -33,3 +35,13 @@ class ConvergenceError(SymplectreeError, ArithmeticError):
         super().__init__(message)
         self.step, self.time, self.residual, self.coordinate = step, time, residual, coordinate
         self.trajectory: Trajectory | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles with the trajectory, unless its model holds what cannot be pickled, such as a joint of a local class."""
+        made = partial(type(self), step=self.step, time=self.time, residual=self.residual, coordinate=self.coordinate)
+        kept = dict(self.__dict__)
+        try:
+            pickle.dumps(self.trajectory and self.trajectory.model)
+        except Exception:
+            kept["trajectory"] = None
+        return made, self.args, kept

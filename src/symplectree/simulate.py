@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
 import numpy as np
 
-from symplectree.dynamics.arguments import configuration, not_finite, velocity
-from symplectree.errors import ConvergenceError, ModelError
-from symplectree.integrators import Method, Variational
+from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
+from symplectree.errors import ModelError
+from symplectree.integrators import Method, Run, Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.numeric import is_positive, shown
 from symplectree.progress import Progress
 from symplectree.trajectory import Trajectory
 
 SLICE = 0.05  # seconds between looks at the clock and at the keyboard
+MOST_BYTES = 64 * 2**30  # of a trajectory
+MOST_STEPS = 2**31 - 1  # that the core can count
 
 
 def simulate(
@@ -37,47 +41,100 @@ def simulate(
     duration, dt: [s]; as many whole steps as fit into the duration are taken.
     method: how to step; `Variational()` when left out.
     forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
-        step; a mapping of names to numbers; or a function of (t, q, v) that returns either.
-    save_every: keep every so many steps.
+        step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
+        either.
+    save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
     progress: True shows a bar in the terminal.
 
-    Raises ModelError for bad arguments, and ConvergenceError, with the trajectory so far, when a step fails. Ctrl-C
-    raises KeyboardInterrupt, whose attribute `trajectory` holds everything up to then.
+    Raises ModelError for bad arguments, and ConvergenceError when a step fails. Whatever stops the run early (that, an
+    exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
     """
     steps = _whole_steps(duration, dt)
-    if not isinstance(save_every, int | np.integer) or save_every < 1:
-        raise ModelError(f"save_every is {save_every!r}; give a whole number, 1 or more")
+    if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
+        raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
     q, v = initial_state(model, q0, v0)
-    source = ForceSource(model, forces, steps)
-    run = (method or Variational()).start(model, q, v, dt, source)
-    rows = steps // save_every + 1
-    q_saved, x_saved = np.empty((rows, model.nq)), np.empty((rows, model.nv))
-    q_saved[0], x_saved[0] = run.q, run.x
-    done = 0
-
-    def so_far() -> Trajectory:
-        n = done // save_every + 1
-        t = dt * save_every * np.arange(n, dtype=np.float64)
-        return Trajectory(model, t, q_saved[:n], **{run.second: x_saved[:n]}, **run.statistics())
-
+    run = chosen(method).start(model, q, v, dt, ForceSource(model, forces, steps))
+    states = _States(run, model.nq, model.nv, steps, int(save_every))
     with Progress(steps, dt, shown=bool(progress)) as bar:
-        chunk = save_every
         try:
-            while done < steps:
-                count = min(chunk, steps - done)
-                row = done // save_every + 1
+            chunk = 1
+            while states.done < steps:
                 start = time.perf_counter()
-                taken = run.advance(done, count, save_every, q_saved[row:], x_saved[row:])
-                done += taken
-                if taken < count:
-                    raise run.failure(done)
+                count = states.advance(chunk)
                 spent = max(time.perf_counter() - start, 1e-7)
-                chunk = save_every * max(1, min(int(SLICE / spent * count / save_every), 10 * chunk // save_every))
-                bar.update(done)
-        except (ConvergenceError, KeyboardInterrupt) as error:
-            error.trajectory = so_far()  # type: ignore[union-attr]
+                chunk = max(1, min(int(SLICE / spent * count), 10 * count))
+                bar.update(states.done)
+        except BaseException as error:
+            with contextlib.suppress(AttributeError, TypeError):  # some exceptions take no attributes
+                error.trajectory = states.trajectory(model, dt)  # type: ignore[attr-defined]
             raise
-    return so_far()
+    return states.trajectory(model, dt)
+
+
+class _States:
+    """The states that a run saves: rows of q and of v or p, of which the last may lie within an interval.
+
+    A stretch of steps is a row of whole intervals, or a piece of one, whose end stands in the interval's row until the
+    end of the next piece replaces it. So a long interval is no long wait, and the last state is always there.
+    """
+
+    def __init__(self, run: Run, nq: int, nv: int, steps: int, every: int) -> None:
+        self.run, self.steps, self.every = run, steps, every
+        rows = -(-steps // every) + 1
+        size = 8 * rows * (nq + nv)
+        try:
+            if size > MOST_BYTES:
+                raise MemoryError
+            self.q, self.x = np.empty((rows, nq)), np.empty((rows, nv))
+        except MemoryError:
+            raise ModelError(
+                f"the trajectory of {rows} states would take {size / 2**30:.3g} GiB; keep fewer with "
+                f"save_every={every * max(2, -(-size // MOST_BYTES))} or more"
+            ) from None
+        self.q[0], self.x[0] = run.q, run.x
+        self.done = 0  # number of the step after which the last saved state was reached
+
+    def advance(self, most: int) -> int:
+        """Take at most so many steps and return how many; whatever the run raises, all that it saved is kept."""
+        first, row = self.done, self.done // self.every + 1
+        whole = min(most, self.steps - first) // self.every
+        piece = first % self.every != 0 or whole == 0
+        if piece:
+            count = every = min(most, self.steps - first, self.every - first % self.every)
+            q, x = np.empty((1, self.q.shape[1])), np.empty((1, self.x.shape[1]))
+        else:
+            count, every, q, x = whole * self.every, self.every, self.q[row : row + whole], self.x[row : row + whole]
+        q[:, 0] = np.nan
+        try:
+            taken = self.run.advance(first, count, every, q, x)
+        finally:
+            saved = int(np.count_nonzero(~np.isnan(q[:, 0])))
+            if piece and saved:
+                self.q[row], self.x[row] = q[0], x[0]
+            self.done += saved * every
+        if taken < count:
+            raise self.run.failure(first + taken)
+        return count
+
+    def trajectory(self, model: Model, dt: float) -> Trajectory:
+        """Everything up to now."""
+        rows = -(-self.done // self.every) + 1
+        ends = np.minimum(self.every * np.arange(rows), self.done)
+        counts = self.run.statistics()
+        at = np.searchsorted(counts.pop("ends", np.zeros(0)), ends, side="right")
+        per_row = {name: np.diff(np.append(0, np.cumsum(count))[at]) for name, count in counts.items()}
+        return Trajectory(model, dt * ends.astype(float), self.q[:rows], **{self.run.second: self.x[:rows]}, **per_row)
+
+
+def chosen(method: Method | None) -> Method:
+    """The method, Variational() for None; raises ModelError for what is none."""
+    if method is None:
+        return Variational()
+    if isinstance(method, type) and hasattr(method, "start"):
+        raise ModelError(f"method is the class {method.__name__}; did you mean {method.__name__}()?")
+    if not hasattr(method, "start"):
+        raise ModelError(f"method is {shown(method)}; give a method of integration, such as RK4()")
+    return method
 
 
 def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
@@ -88,19 +145,25 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
         if array.ndim != 1:
             raise ModelError(f"{name}0 has shape {array.shape}; give one state")
         if not np.all(np.isfinite(array)):
-            raise not_finite(model, {name: array})
-    for place in model.joints.values():
-        if place.joint.nq != place.joint.nv and not np.linalg.norm(q[place.q][-4:]) > 1e-9:
-            raise ModelError(f"the quaternion of joint {place.joint.name!r} is zero; the identity is (1, 0, 0, 0)")
+            raise unusable(model, {name: array})
+    if (error := zero_quaternion(model, q)) is not None:
+        raise error
     model.native.normalize(q)
     return q, v
 
 
 def _whole_steps(duration: Any, dt: Any) -> int:
-    for name, value in (("duration", duration), ("dt", dt)):
-        if not isinstance(value, float | int | np.number) or not np.isfinite(value) or value <= 0:
-            raise ModelError(f"{name} is {value!r}; give a positive number of seconds")
-    steps = int(np.floor(duration / dt * (1 + 1e-12) + 1e-6))
+    check_seconds("duration", duration)
+    check_seconds("dt", dt)
+    steps = np.floor(duration / dt * (1 + 1e-12) + 1e-6)
     if steps < 1:
         raise ModelError(f"duration {duration} is shorter than one step of {dt}")
-    return steps
+    if steps > MOST_STEPS:
+        raise ModelError(f"the run has {steps:.3g} steps, more than {MOST_STEPS}; take a larger dt, or run it in parts")
+    return int(steps)
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Raise ModelError unless it is a time above zero."""
+    if not is_positive(value):
+        raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")

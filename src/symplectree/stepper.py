@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from symplectree.dynamics import inverse_mass_product, momenta
-from symplectree.errors import ModelError
-from symplectree.integrators import Method, Run, Variational
+from symplectree.integrators import Method, Run
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.simulate import initial_state
+from symplectree.simulate import check_seconds, chosen, initial_state
 
 
 class Stepper:
@@ -30,9 +29,8 @@ class Stepper:
     """
 
     def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01) -> None:
-        if not isinstance(dt, float | int | np.number) or not np.isfinite(dt) or dt <= 0:
-            raise ModelError(f"dt is {dt!r}; give a positive number of seconds")
-        self.model, self.method, self.dt = model, method or Variational(), float(dt)
+        check_seconds("dt", dt)
+        self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._forces = ForceSource(model, None)
         self._run: Run
         self.reset(model.neutral)

@@ -18,7 +18,7 @@ class Trajectory:
 
     | name | meaning | shape, unit |
     | --- | --- | --- |
-    | t | time | (K+1,) s |
+    | t | time; the last gap may be shorter, see `save_every` of `simulate` | (K+1,) s |
     | q | configurations | (K+1, nq) |
     | v | velocities | (K+1, nv) |
     | p | momenta, M(q) v | (K+1, nv) |
@@ -96,9 +96,10 @@ class Trajectory:
         return dynamics.pose(self.model, self.q, frame)
 
     def plot(self, *what: str, path: Any = None) -> Any:
-        """Draw "energy", "momentum" or coordinates by name (all when none is named) over time; return the figure.
+        """Draw "energy", "momentum", coordinates or joints by name (all when none is named) over time.
 
-        With `path` it is also written there, in the format that the ending says.
+        Returns the figure, which opens no window; with `path` it is also written there, in the format that the ending
+        says. Coordinates of different units get panels of their own.
         """
         from symplectree.view.plots import plot_trajectory  # slow to import
 

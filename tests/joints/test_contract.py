@@ -167,3 +167,9 @@ def test_check_joint_finds(wrong, what):
     with pytest.raises(AssertionError, match=what) as raised:
         st.check_joint(wrong)
     assert "'bad'" in str(raised.value)
+
+
+@pytest.mark.parametrize("joint", ["x", st.Revolute, None])
+def test_what_is_no_joint(joint):
+    with pytest.raises(st.ModelError, match="check_joint takes a joint"):
+        st.check_joint(joint)

@@ -206,7 +206,7 @@ def test_every_kind_of_joint_and_element_builds(seed):
     assert all(parent < body for body, parent in enumerate(model.parent))
     q, v, a = random_state(model, seed)
     assert (q.shape, v.shape, a.shape) == ((model.nq,), (model.nv,), (model.nv,))
-    assert all(name in model.info() for name in (*model.bodies, *model.inputs, "bungee"))
+    assert all(name in model.info() for name in (*model.frames, *model.joints, *model.inputs, "bungee"))
 
 
 @pytest.mark.parametrize("copied", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy])
@@ -219,6 +219,17 @@ def test_model_survives_pickling(copied):
     for name, rows in model.tables.arrays().items():
         np.testing.assert_array_equal(other.tables.arrays()[name], rows)
     assert not any(getattr(other, name).flags.writeable for name in ARRAYS)
+
+
+def test_arrays_of_the_user_are_copied():
+    gravity, lengths = np.array([0, 0, -9.81]), np.linspace(0, 3, 5)
+    m = st.Mechanism(gravity=gravity)
+    m.world.link("arm", st.Revolute("q", "y"), mass=1, com=(0, 0, -1)).frame("hand", at=(0, 0, -1))
+    m.add(st.NonlinearSpring("hand", "world", potential=(lengths, lengths**2)))
+    model = m.build()
+    gravity[:], lengths[:] = 1, 1
+    assert model.gravity.tolist() == [0, 0, -9.81]
+    assert model.elements[0].potential.breaks.tolist() == np.linspace(0, 3, 5).tolist()
 
 
 def test_model_is_frozen():
@@ -239,7 +250,7 @@ def test_building_again_gives_the_same_and_later_changes_do_not_reach_back():
     assert m.build().mass[0] == 11 and first.mass[0] == 1
 
 
-@pytest.mark.parametrize(("chain", "axes"), [(planar_chain, "yyyy"), (spatial_chain, "xyzx")])
+@pytest.mark.parametrize(("chain", "axes"), [(planar_chain, "yyyy"), (spatial_chain, "xyxy")])
 def test_chains(chain, axes):
     model = chain(4).build()
     np.testing.assert_array_equal(model.axis, [np.eye(3)["xyz".index(axis)] for axis in axes])

@@ -90,7 +90,12 @@ def test_tape_pickles():
         (lambda x: (x, 2 * x), "one number"),
         (lambda x: [x, 2 * x], "one number"),
         (lambda x: None, "one number"),
-        (lambda x: np.hypot(x, 1), "hypot"),
+        (lambda x: np.hypot(x, 1), "NumPy functions.*it uses hypot"),
+        (lambda x: np.log1p(x), "NumPy functions.*it uses log1p"),
+        (lambda x: np.expm1(x), "NumPy functions.*it uses expm1"),
+        (lambda x: np.arcsinh(x), "NumPy functions.*it uses arcsinh"),
+        (lambda x: np.arctanh(x), "NumPy functions.*it uses arctanh"),
+        (lambda x: np.floor(x), "NumPy functions.*it uses floor"),
     ],
 )
 def test_refusal(function, advice):

@@ -10,19 +10,20 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
+from symplectree.numeric import real_array, shown
 
 
 def configuration(model: Model, q: Any) -> Array:
     """q as an array (..., nq): from numbers, or by names over the neutral configuration."""
     if isinstance(q, Mapping):
-        return _by_name(model, q, model.neutral.copy(), velocity=False)
+        return _by_name(model, q, model.neutral.copy(), "q", velocity=False)
     return _array(q, model.nq, "q", "coordinates")
 
 
 def velocity(model: Model, v: Any, name: str = "v") -> Array:
     """v (or any other vector over the degrees of freedom) as an array (..., nv): from numbers, or by names over zero."""
     if isinstance(v, Mapping):
-        return _by_name(model, v, np.zeros(model.nv), velocity=True)
+        return _by_name(model, v, np.zeros(model.nv), name, velocity=True)
     return _array(v, model.nv, name, "degrees of freedom")
 
 
@@ -35,14 +36,21 @@ def inputs_vector(model: Model, inputs: Any) -> Array:
         for name, value in inputs.items():
             if name not in model.inputs:
                 raise ModelError(unknown("input", name, model.inputs))
-            values[model.inputs.index(name)] = value
-        return values
-    values = np.ascontiguousarray(_array(inputs, len(model.inputs), "inputs", "inputs"))
+            values[model.inputs.index(name)] = _named_numbers(value, f"input {name!r}", 1)[0]
+    else:
+        values = np.ascontiguousarray(_array(inputs, len(model.inputs), "inputs", "inputs"))
     if values.ndim != 1:
         raise ModelError(f"inputs have shape {values.shape}; give one number for each of {len(model.inputs)} inputs")
     if not np.all(np.isfinite(values)):
-        raise not_finite(model, {"inputs": values})
+        raise unusable(model, {"inputs": values})
     return values
+
+
+def single(array: Array, name: str) -> Array:
+    """The array, when it is one state and not rows of them."""
+    if array.ndim != 1:
+        raise ModelError(f"{name} has shape {array.shape}; derivatives take one state at a time")
+    return array
 
 
 def prepared(model: Model, function: Callable[..., Any], q: Any, *rest: Any, **vectors: Any) -> Any:
@@ -58,48 +66,67 @@ def prepared(model: Model, function: Callable[..., Any], q: Any, *rest: Any, **v
         raise ModelError(f"the rows of {', '.join(arrays)} do not match: shapes {shapes}") from None
     ready = [np.ascontiguousarray(np.broadcast_to(a, (*shape, a.shape[-1]))) for a in arrays.values()]
     if (result := function(*ready, *rest)) is None:
-        raise not_finite(model, arrays)
+        raise unusable(model, arrays)
     return result
 
 
-def not_finite(model: Model, arrays: Mapping[str, Array]) -> ModelError:
-    """The error that names the first value that is not finite."""
+def unusable(model: Model, arrays: Mapping[str, Array]) -> ModelError:
+    """The error that names the first value that is not finite, or the quaternion that is zero."""
     for name, array in arrays.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
             names = {"q": model.coordinates, "inputs": model.inputs}.get(name, model.velocities)
             *row, k = bad[0]
             where = f" in row {', '.join(map(str, row))}" if row else ""
-            return ModelError(f"{name} of {names[k]!r} is {array[tuple(bad[0])]}{where}, not a finite number")
-    return ModelError("an array holds a value that is not finite")
+            what = "input" if name == "inputs" else f"{name} of"
+            return ModelError(f"{what} {names[k]!r} is {array[tuple(bad[0])]}{where}, not a finite number")
+    return zero_quaternion(model, arrays["q"]) or ModelError("the state cannot be used")
+
+
+def zero_quaternion(model: Model, q: Array) -> ModelError | None:
+    """The error that names the first joint whose quaternion is zero, None when there is none."""
+    for place in model.joints.values():
+        if place.joint.nq == place.joint.nv:
+            continue
+        if not np.all(np.linalg.norm(q[..., place.q][..., -4:], axis=-1) > 1e-9):
+            return ModelError(f"the quaternion of joint {place.joint.name!r} is zero; the identity is (1, 0, 0, 0)")
+    return None
 
 
 def _array(value: Any, size: int, name: str, what: str) -> Array:
     if type(value) is not np.ndarray or value.dtype != np.float64:
         try:
-            value = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(f"{name} is {value!r}; give {size} numbers or a mapping of names to numbers") from None
+            value = real_array(value)
+        except TypeError:
+            raise ModelError(
+                f"{name} is {shown(value)}; give {size} numbers or a mapping of names to numbers"
+            ) from None
     if value.ndim == 0 or value.shape[-1] != size:
         got = value.shape[-1] if value.ndim else "no"
         raise ModelError(f"{name} has {got} values, but the model has {size} {what}")
     return value
 
 
-def _by_name(model: Model, values: Mapping[str, Any], out: Array, *, velocity: bool) -> Array:
+def _by_name(model: Model, values: Mapping[str, Any], out: Array, what: str, *, velocity: bool) -> Array:
     names = model.velocities if velocity else model.coordinates
     for name, value in values.items():
         if name in model.joints:
             place = model.joints[name]
             part = place.v if velocity else place.q
-            given = np.atleast_1d(np.asarray(value, dtype=float))
-            if given.shape != (part.stop - part.start,):
-                raise ModelError(
-                    f"joint {name!r} takes {part.stop - part.start} numbers in {'v' if velocity else 'q'}, not {value!r}"
-                )
-            out[part] = given
         elif name in names:
-            out[names.index(name)] = value
+            part = slice(names.index(name), names.index(name) + 1)
         else:
             raise ModelError(unknown("coordinate", name, [*model.joints, *names]))
+        out[part] = _named_numbers(value, f"{what} of {name!r}", part.stop - part.start)
     return out
+
+
+def _named_numbers(value: Any, what: str, size: int) -> Array:
+    """`size` numbers that a mapping gives under a name; one may be given alone."""
+    try:
+        numbers = np.atleast_1d(real_array(value))
+    except TypeError:
+        numbers = np.zeros(0)
+    if numbers.shape != (size,):
+        raise ModelError(f"{what} takes {'one number' if size == 1 else f'{size} numbers'}, not {shown(value)}")
+    return numbers

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.dynamics.arguments import configuration, not_finite, velocity
+from symplectree.dynamics.arguments import configuration, single, unusable, velocity
 from symplectree.dynamics.elements import element_terms
 from symplectree.dynamics.energy import lagrangian
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.numeric import shown
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,15 @@ class LagrangianDerivatives:
 
 def pose_derivatives(model: Model, q: Any, frame: str, order: int = 1) -> Array:
     """D_i T (nv, 4, 4) for order 1, JM08 (3); D_j D_i T at [i, j] (nv, nv, 4, 4) for order 2, JM08 (4)."""
-    if order not in (1, 2):
-        raise ModelError(f"pose_derivatives gives order 1 or 2, not {order!r}")
+    if not isinstance(order, int | np.integer) or order not in (1, 2):
+        raise ModelError(f"pose_derivatives gives order 1 or 2, not {shown(order)}")
     index = model.find_frame(frame)
-    q = _single(configuration(model, q), "q")
+    q = single(configuration(model, q), "q")
     out = np.zeros((model.nv,) * order + (4, 4))
     try:
         model.native.pose_derivatives(q, index, order, out)
     except ValueError:
-        raise not_finite(model, {"q": q}) from None
+        raise unusable(model, {"q": q}) from None
     return out
 
 
@@ -79,34 +80,28 @@ def body_velocity_derivatives(model: Model, q: Any, v: Any, frame: str) -> Veloc
     from symplectree.dynamics.kinematics import jacobian
 
     index = model.find_frame(frame)
-    q, v = _single(configuration(model, q), "q"), _single(velocity(model, v), "v")
+    q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
     n = model.nv
     dq, dqdv, dqdq = np.zeros((n, 6)), np.zeros((n, n, 6)), np.zeros((n, n, 6))
     try:
         model.native.body_velocity_derivatives(q, v, index, dq, dqdv, dqdq)
     except ValueError:
-        raise not_finite(model, {"q": q, "v": v}) from None
+        raise unusable(model, {"q": q, "v": v}) from None
     return VelocityDerivatives(dq, np.ascontiguousarray(jacobian(model, q, frame).T), dqdq, dqdv)
 
 
 def lagrangian_derivatives(model: Model, q: Any, v: Any) -> LagrangianDerivatives:
     """L with all its first and second derivatives, springs included. O(n²)."""
-    q, v = _single(configuration(model, q), "q"), _single(velocity(model, v), "v")
+    q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
     n = model.nv
     dq, dv = np.zeros(n), np.zeros(n)
     dqdq, dqdv, dvdv = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
     try:
         model.native.lagrangian_terms(q, v, dq, dv, dqdq, dqdv, dvdv)
     except ValueError:
-        raise not_finite(model, {"q": q, "v": v}) from None
+        raise unusable(model, {"q": q, "v": v}) from None
     if model.elements:
         springs = element_terms(model, None, q, v)
         dq -= springs.gradient
         dqdq -= springs.hessian
     return LagrangianDerivatives(float(lagrangian(model, q, v)), dq, dv, dqdq, dqdv, dvdv)
-
-
-def _single(array: Array, name: str) -> Array:
-    if array.ndim != 1:
-        raise ModelError(f"{name} has shape {array.shape}; derivatives take one state at a time")
-    return array

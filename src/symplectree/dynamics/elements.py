@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.dynamics.arguments import configuration, inputs_vector, not_finite, velocity
+from symplectree.dynamics.arguments import configuration, inputs_vector, single, unusable, velocity
 from symplectree.dynamics.kinematics import retract
 from symplectree.elements import Element
+from symplectree.elements.nonlinear_spring import same_potential
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.mechanism.mechanism import with_frame_names
 from symplectree.mechanism.model import Model, unknown
+from symplectree.numeric import shown
 
 
 @dataclass(frozen=True)
@@ -49,46 +52,68 @@ class ElementSecond:
 
 
 def element_index(model: Model, element: str | Element | None) -> int:
-    """Index of an element given by name, or as it was added; -1 for None, which means all."""
+    """Index of an element given by name, or as it was added; -1 for None, which means all.
+
+    An element that is not the very one that was added may equal one of the model's, and no other.
+    """
     if element is None:
         return -1
+    added, names = model.originals, [str(e.name) for e in model.elements]
     if isinstance(element, str):
-        names = [str(e.name) for e in model.elements]
         if element not in names:
             raise ModelError(unknown("element", element, names))
         return names.index(element)
-    same = [f.name for f in fields(element) if f.name not in ("name", "potential")]
-    for i, kept in enumerate(model.elements):
-        if type(kept) is not type(element) or element.name not in (None, kept.name):
-            continue
-        if all(np.array_equal(getattr(kept, f), getattr(element, f)) for f in same):
-            return i
-    raise ModelError(f"the model has no element {element!r}")
+    if not isinstance(element, Element):
+        raise ModelError(f"{shown(element)} is no element; give its name, or the element as it was added")
+    found = [i for i, kept in enumerate(added) if kept is element]
+    found = found or [i for i, kept in enumerate(model.elements) if _equal(kept, element)]
+    if not found:
+        raise ModelError(f"the model has no element {shown(element)}; there are {', '.join(names) or 'none'}")
+    if len(found) > 1:
+        same = " and ".join(repr(names[i]) for i in found)
+        raise ModelError(f"{same} are equal; say which {type(element).__name__} is meant by its name")
+    return found[0]
+
+
+def _equal(kept: Element, given: Element) -> bool:
+    """Is the model's element as the given one says? A name may be left out."""
+    if type(kept) is not type(given) or given.name not in (None, kept.name):
+        return False
+    given = with_frame_names(given)
+    return all(
+        same_potential(getattr(kept, f.name), getattr(given, f.name))
+        if f.name == "potential"
+        else np.array_equal(getattr(kept, f.name), getattr(given, f.name))
+        for f in fields(kept)
+        if f.name != "name"
+    )
 
 
 def element_terms(model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None) -> ElementTerms:
     """Energy, force and first derivatives of one element (by name or as added), or of all (None)."""
     index = element_index(model, element)
-    q, v, u = configuration(model, q), velocity(model, v), inputs_vector(model, inputs)
+    q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
+    u = inputs_vector(model, inputs)
     n = model.nv
     gradient, force = np.empty(n), np.empty(n)
     hessian, force_dq, force_dv = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
     try:
         energy = model.native.element_terms(index, q, v, u, gradient, hessian, force, force_dq, force_dv)
     except ValueError:
-        raise not_finite(model, {"q": q, "v": v, "inputs": u}) from None
+        raise unusable(model, {"q": q, "v": v, "inputs": u}) from None
     return ElementTerms(energy, gradient, hessian, force, force_dq, force_dv)
 
 
 def element_second(model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None) -> ElementSecond:
     """Second derivatives of the force of one element (by name or as added), or of all (None); exact, by dual numbers."""
     index = element_index(model, element)
-    q, v, u = configuration(model, q), velocity(model, v), inputs_vector(model, inputs)
+    q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
+    u = inputs_vector(model, inputs)
     out = [np.empty((model.nv,) * 3) for _ in range(3)]
     try:
         model.native.element_second(index, q, v, u, *out)
     except ValueError:
-        raise not_finite(model, {"q": q, "v": v, "inputs": u}) from None
+        raise unusable(model, {"q": q, "v": v, "inputs": u}) from None
     return ElementSecond(*out)
 
 
@@ -101,6 +126,8 @@ def check_element(
     first and second derivatives in q and v. Raises AssertionError saying which is wrong, and by how much; `tolerance` is
     relative to the size of what is compared, and is that of differences with a step of 1e-5.
     """
+    if element is None:
+        raise ModelError("check_element takes one element at a time; give its name, or the element as it was added")
     index = element_index(model, element)
     name = str(model.elements[index].name)
     rng = np.random.default_rng(seed)

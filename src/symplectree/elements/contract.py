@@ -21,12 +21,13 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.numeric import real_array, shown
 from symplectree.symbolic.tape import Tape
 
 
 @dataclass(frozen=True)
 class Element:
-    """Base of all elements. A name is made up when none is given."""
+    """Base of all elements. A name is made up when none is given; frames are given by name or as they are."""
 
     name: str | None = field(default=None, kw_only=True)
 
@@ -100,23 +101,27 @@ class Lowering:
     def number(self, value: Any, quantity: str) -> float:
         """A finite float; raises ModelError naming element and quantity."""
         try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ModelError(f"{self.what}: {quantity} is {value!r}, not a number") from None
+            number = real_array(value)
+        except TypeError:
+            number = np.zeros(0)
+        if number.shape != ():
+            raise ModelError(f"{self.what}: {quantity} is {shown(value)}, not a number")
         if not np.isfinite(number):
             raise ModelError(f"{self.what}: {quantity} is {number}, not a finite number")
-        return number
+        return float(number)
 
     def number_or_input(self, value: Any, quantity: str) -> tuple[float, int]:
         """A constant, or 0 and the index of the input that `value` names."""
         if isinstance(value, str):
+            if not value:
+                raise ModelError(f"{self.what}: {quantity} is ''; give a number, or the name of an input")
             if value not in self.tables.inputs:
                 self.tables.inputs.append(value)
             return 0.0, self.tables.inputs.index(value)
         return self.number(value, quantity), -1
 
     def line(
-        self, a: str, b: str, *, function: int = -1, stiffness: Any = 0, length: Any = 0, damping: Any = 0
+        self, a: Any, b: Any, *, function: int = -1, stiffness: Any = 0, length: Any = 0, damping: Any = 0
     ) -> None:
         """Add a row between the origins of two frames."""
         body_a, T_a = self.frame(a)

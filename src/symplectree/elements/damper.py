@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from symplectree.elements.contract import Element, Lowering
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.mechanism import Frame
 
 
 @dataclass(frozen=True)
 class Damper(Element):
     """A force −`damping`·ℓ̇ along the line of length ℓ between the origins of frames `a` and `b`; N·s/m."""
 
-    a: str
-    b: str
+    a: str | Frame
+    b: str | Frame
     damping: float
 
     def lower(self, into: Lowering) -> Damper:

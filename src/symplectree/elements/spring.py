@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from symplectree.elements.contract import Element, Lowering
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.mechanism import Frame
 
 
 @dataclass(frozen=True)
@@ -14,8 +18,8 @@ class Spring(Element):
     `damping` adds a force −`damping`·ℓ̇ along the line. Units: N/m, m, N·s/m. With length 0 it is smooth at ℓ = 0.
     """
 
-    a: str
-    b: str
+    a: str | Frame
+    b: str | Frame
     stiffness: float = field(kw_only=True)
     length: float = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from symplectree.elements.contract import Element, Lowering
 from symplectree.errors import ModelError
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.mechanism import Frame
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class BodyWrench(Element):
 
     WORLD_AXES: ClassVar[bool] = False
 
-    frame: str
+    frame: str | Frame
     torque: tuple[float | str, float | str, float | str] = field(default=(0, 0, 0), kw_only=True)
     force: tuple[float | str, float | str, float | str] = field(default=(0, 0, 0), kw_only=True)
 

@@ -7,11 +7,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from symplectree.errors import ConvergenceError
+from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.numeric import is_positive, shown
+
+MOST_STEPS = 100_000  # of the solver, between two states
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,11 @@ class Adaptive:
     rtol: float = 1e-9
     atol: float = 1e-9
 
+    def __post_init__(self) -> None:
+        for name, value in (("rtol", self.rtol), ("atol", self.atol)):
+            if not is_positive(value):
+                raise ModelError(f"{name} is {shown(value)}; give a positive number")
+
     def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _AdaptiveRun:
         return _AdaptiveRun(self, model, q, v, dt, forces)
 
@@ -34,10 +42,11 @@ class _AdaptiveRun:
     def __init__(self, method: Adaptive, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> None:
         from scipy.integrate import DOP853  # slow to import
 
-        self.model, self.dt, self.forces = model, dt, forces
+        self.method, self.model, self.dt, self.forces = method, model, dt, forces
         self.q, self.x = np.array(q), np.array(v)
         self._piecewise = len(forces.tau) > 1
         self._step = 0
+        self._too_many = False
         self._make = lambda t, y: DOP853(
             self._rate, t, y, t_bound=np.inf, rtol=method.rtol, atol=method.atol, first_step=None
         )
@@ -56,7 +65,15 @@ class _AdaptiveRun:
         return steps
 
     def failure(self, step: int) -> ConvergenceError:
-        return no_longer_finite(self.model, self.x, step, self.dt)
+        if not self._too_many:
+            return no_longer_finite(self.model, self.x, step, self.dt)
+        return ConvergenceError(
+            f"step {step} (t = {step * self.dt:.6g} s) takes more than {MOST_STEPS} steps of Adaptive: the motion is too "
+            f"violent for rtol = {self.method.rtol:g}, atol = {self.method.atol:g}; loosen these, or take another method",
+            step=step,
+            time=step * self.dt,
+            coordinate=self.model.velocities[int(np.argmax(np.abs(self.x)))],
+        )
 
     def statistics(self) -> dict[str, Array]:
         return {}
@@ -69,18 +86,23 @@ class _AdaptiveRun:
         solver = self._solver
         if self._piecewise:
             solver.t_bound = t
-        while solver.t < t:
+        for _ in range(MOST_STEPS):
+            if solver.t >= t:
+                state: Array = solver.y if solver.t == t else solver.dense_output()(t)
+                return state
+            if not np.isfinite(solver.h_abs):  # scipy would never come back
+                return None
             solver.step()
             if solver.status == "failed" or not np.all(np.isfinite(solver.y)):
                 return None
-        state: Array = solver.y if solver.t == t else solver.dense_output()(t)
-        return state
+        self._too_many = True
+        return None
 
     def _rate(self, t: float, y: Array) -> Array:
         model = self.model
-        q, v = y[: model.nq], y[model.nq :]
-        tau, inputs = self.forces.at(t, self._step, q, v)
         if not np.all(np.isfinite(y)):
             return np.full(model.nq + model.nv, np.nan)
+        q, v = y[: model.nq], y[model.nq :]
+        tau, inputs = self.forces.at(t, self._step, q, v)
         rate = model.native.configuration_rate(q, v)
         return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])

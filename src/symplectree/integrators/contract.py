@@ -36,7 +36,8 @@ class Run(Protocol):
         ...
 
     def statistics(self) -> dict[str, Array]:
-        """What the trajectory also keeps: counts per saved interval, by name."""
+        """What the trajectory also keeps: counts by name, one for each stretch that was saved at its end, and in
+        "ends" the numbers of the steps with which these stretches ended; nothing when nothing is counted."""
         ...
 
 

@@ -10,14 +10,15 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
+from symplectree.numeric import real_array, shown
 
 
 class ForceSource:
     """Rows of generalized forces `tau` and of `inputs`: one row for the whole run, or one per step.
 
     `forces` is None; an array of numbers for the model's inputs (for the nv degrees of freedom when it has none), or one
-    such row per step; a mapping from names of inputs or coordinates to numbers or columns; or a function of (t, q, v)
-    that returns an array or a mapping, called wherever the method needs forces.
+    such row per step; a mapping from names of inputs, coordinates or joints to numbers, or to one row of these per step;
+    or a function of (t, q, v) that returns an array or a mapping, called wherever the method needs forces.
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
@@ -54,19 +55,15 @@ class ForceSource:
 
     def _called(self, forces: Callable[[float, Array, Array], Any]) -> Callable[[float], None]:
         def function(t: float) -> None:
-            self.set(forces(t, self.q, self.v))
+            self.set(forces(t, self.q.copy(), self.v.copy()))  # the user may keep them
 
         return function
 
     def _set_rows(self, forces: Any, steps: int | None) -> None:
         if isinstance(forces, Mapping):
-            columns = {name: self._numbers(value, f"force {name!r}") for name, value in forces.items()}
-            count = max((len(np.atleast_1d(c)) for c in columns.values()), default=1)
-            self._resize(count, steps)
-            for name, column in columns.items():
-                self._target(name)[:] = column
+            self._set_names(forces, steps)
             return
-        array = self._numbers(forces, "forces")
+        array = _numbers(forces, "forces")
         if array.ndim == 0 or array.shape[-1] != len(self.names) or array.ndim > 2:
             what = "inputs" if self.model.inputs else "degrees of freedom"
             raise ModelError(
@@ -74,30 +71,60 @@ class ForceSource:
                 "one row of these per step"
             )
         array = np.atleast_2d(array)
-        self._resize(len(array), steps)
+        _check_rows("forces", len(array), steps)
+        self._resize(len(array))
         (self.inputs if self.model.inputs else self.tau)[:] = array
 
-    def _resize(self, count: int, steps: int | None) -> None:
-        if count not in (1, steps):
-            raise ModelError(f"forces have {count} rows, but the run has {steps} steps; give one row, or one per step")
+    def _set_names(self, forces: Mapping[str, Any], steps: int | None) -> None:
+        given = []
+        for name, value in forces.items():
+            table, part = self._place(name)
+            rows = _rows(value, f"force {name!r}", part.stop - part.start)
+            _check_rows(f"force {name!r}", len(rows), steps)
+            given.append((table, part, rows))
+        self._resize(max((len(rows) for _, _, rows in given), default=1))
+        for table, part, rows in given:
+            getattr(self, table)[:, part] = rows
+
+    def _place(self, name: str) -> tuple[str, slice]:
+        """Where the force of an input, a coordinate or a joint goes: "inputs" or "tau", and which of its columns."""
+        model = self.model
+        if name in model.joints and name not in model.inputs:
+            return "tau", model.joints[name].v
+        for table, names in (("inputs", model.inputs), ("tau", model.velocities)):
+            if name in names:
+                return table, slice(names.index(name), names.index(name) + 1)
+        raise ModelError(unknown("input or coordinate", name, [*model.inputs, *model.joints, *model.velocities]))
+
+    def _resize(self, count: int) -> None:
         if count != len(self.tau):
             self.tau = np.zeros((count, self.tau.shape[1]))
             self.inputs = np.zeros((count, self.inputs.shape[1]))
 
-    def _target(self, name: str) -> Array:
-        if name in self.model.inputs:
-            return self.inputs[:, self.model.inputs.index(name)]
-        if name in self.model.velocities:
-            return self.tau[:, self.model.velocities.index(name)]
-        raise ModelError(unknown("input or coordinate", name, [*self.model.inputs, *self.model.velocities]))
 
-    def _numbers(self, value: Any, what: str) -> Array:
-        try:
-            array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(
-                f"{what} are {value!r}; give numbers, a mapping of names to numbers, or a function"
-            ) from None
-        if not np.all(np.isfinite(array)):
-            raise ModelError(f"{what} hold a value that is not finite")
-        return array
+def _rows(value: Any, what: str, width: int) -> Array:
+    """Rows (1 or more, width) of a number or column (width 1), or of a vector or matrix."""
+    array = _numbers(value, what)
+    if width == 1 and array.ndim <= 1:
+        return array.reshape(-1, 1)
+    if width > 1 and array.ndim in (1, 2) and array.shape[-1] == width:
+        return np.atleast_2d(array)
+    numbers = "one number" if width == 1 else f"{width} numbers"
+    raise ModelError(f"{what} has shape {array.shape}; give {numbers}, or {numbers} per step")
+
+
+def _check_rows(what: str, count: int, steps: int | None) -> None:
+    if count not in (1, steps):
+        raise ModelError(f"{what}: {count} rows, but the run has {steps} steps; give one row, or one per step")
+
+
+def _numbers(value: Any, what: str) -> Array:
+    try:
+        array = value if type(value) is np.ndarray and value.dtype == np.float64 else real_array(value)
+    except TypeError:
+        raise ModelError(
+            f"{what}: {shown(value)} are no numbers; give numbers, a mapping of names to numbers, or a function"
+        ) from None
+    if not np.all(np.isfinite(array)):
+        raise ModelError(f"{what}: {shown(value)} holds a value that is not finite")
+    return array

@@ -80,28 +80,32 @@ class VariationalRun:
             self._native = core.CollocationRun(model.native, method.order // 2, 2 * method.max_iterations, dt)
         self.q, self.x = np.array(q), np.array(p)
         self._native.reset(self.q, self.x)
-        self.counts: list[Array] = []
+        self.counts: list[tuple[int, int, Array]] = []
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source = self.forces
         tau, inputs = source.rows(first, steps)
-        counts = np.zeros((steps // save_every, 2))
+        counts = np.full((steps // save_every, 2), np.nan)
+        self.counts.append((first, save_every, counts))  # now, because a force function may raise
         done: int = self._native.advance(
             first, steps, save_every, q_saved, x_saved, counts, tau, inputs, source.function, source.q, source.v
         )
-        self.counts.append(counts[: done // save_every])
         self._native.state(self.q, self.x)
         return done
 
     def statistics(self) -> dict[str, Array]:
-        counts = np.concatenate(self.counts).astype(int) if self.counts else np.zeros((0, 2), dtype=int)
+        ends = [first + every * np.arange(1, len(rows) + 1) for first, every, rows in self.counts]
+        counts = np.concatenate([np.zeros((0, 2)), *(rows for _, _, rows in self.counts)])
+        taken = np.isfinite(counts[:, 0])
+        counts = counts[taken].astype(int)
         if counts[:, 1].any():
             warnings.warn(
                 f"{counts[:, 1].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
                 "Trajectory.substeps, or take a smaller dt",
                 stacklevel=3,
             )
-        return {"iterations": counts[:, 0], "substeps": counts[:, 1]}
+        ends_taken = np.concatenate([np.zeros(0, dtype=int), *ends])[taken]
+        return {"ends": ends_taken, "iterations": counts[:, 0], "substeps": counts[:, 1]}
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
 from symplectree.lie import AXES, Array, axis_vector, inverse
+from symplectree.numeric import real_array, shown
 
 Kind = Literal["revolute", "prismatic", "screw", "ball", "free"]
 
@@ -87,8 +88,8 @@ class Joint:
     def armatures(self) -> Array:
         """Rotor inertia of each coordinate, (nv,). Raises ModelError when it cannot be one."""
         try:
-            values = np.atleast_1d(np.asarray(self.armature, dtype=float))
-        except (TypeError, ValueError):
+            values = np.atleast_1d(real_array(self.armature))
+        except TypeError:
             values = np.zeros(0)
         if values.shape not in ((1,), (self.nv,)):
             raise ModelError(f"armature of joint {self.name!r} is {self.armature!r}; give 1 or {self.nv} numbers")
@@ -105,8 +106,8 @@ def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
         vector = axis_vector(axis)
     else:
         try:
-            vector = np.asarray(axis, dtype=float)
-        except (TypeError, ValueError):
+            vector = real_array(axis)
+        except TypeError:
             vector = np.zeros(0)
     if vector.shape != (3,):
         raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
@@ -141,6 +142,8 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
     Raises AssertionError saying which part is wrong and by how much. `tolerance` is that of central differences with a
     step of 1e-5 (their rounding is about 1e-11, their truncation 1e-10 for coordinates of order one).
     """
+    if not isinstance(joint, Joint):
+        raise ModelError(f"check_joint takes a joint, such as Revolute('q'), not {shown(joint)}")
     rng = np.random.default_rng(seed)
     step = 1e-5
     _require(len(joint.neutral) == joint.nq, joint, "neutral has the wrong length", len(joint.neutral) - joint.nq)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint, Step, column, unit_axis
 from symplectree.lie import Array, pose, rotation
+from symplectree.numeric import real_array, shown
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,13 @@ class Screw(Joint):
         return column(self._axis(), self.pitch * np.array(self._axis()))[:, None]
 
     def steps(self) -> tuple[Step, ...]:
-        if not isinstance(self.pitch, float | int | np.number) or not np.isfinite(self.pitch):
-            raise ModelError(f"pitch of joint {self.name!r} is {self.pitch!r}; give metres per radian")
-        return (Step("screw", self._axis(), float(self.pitch)),)
+        return (Step("screw", self._axis(), self._pitch()),)
+
+    def _pitch(self) -> float:
+        try:
+            pitch = real_array(self.pitch)
+        except TypeError:
+            pitch = np.zeros(0)
+        if pitch.shape != () or not np.isfinite(pitch):
+            raise ModelError(f"pitch of joint {self.name!r} is {shown(self.pitch)}; give metres per radian")
+        return float(pitch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ class Universal(Joint):
     axes: str | tuple[Any, Any] = "xy"
 
     def _axes(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        if not hasattr(self.axes, "__len__") or len(self.axes) != 2:
+        if not isinstance(self.axes, str | Sequence | np.ndarray) or len(self.axes) != 2:  # a set has no order
             raise ModelError(f"joint {self.name!r} needs two axes, such as 'xy'; it has {self.axes!r}")
         first, second = (unit_axis(f"joint {self.name!r}", a) for a in self.axes)
         if np.linalg.norm(np.cross(first, second)) < 1e-6:

@@ -11,8 +11,10 @@ from symplectree.errors import ModelError
 from symplectree.joints import Joint
 from symplectree.lie import Array, placement
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
-from symplectree.mechanism.mechanism import Frame, Mechanism
+from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
+from symplectree.mechanism.moves_mass import check_every_coordinate_moves_mass
+from symplectree.numeric import real_array, shown
 
 
 @dataclass
@@ -44,9 +46,10 @@ def build(mechanism: Mechanism) -> Model:
     for frame in mechanism.tree:
         body, offset = where[id(frame.parent)]
         T = offset @ _placement(frame)
+        values = _armature(frame)
         if frame.joint.nv > 0:
             joints[frame.joint.name] = JointPlace(frame.joint, bodies.nq, bodies.nv)
-            armature.append(_armature(frame.joint))
+            armature.append(values)
             body = _add_bodies(bodies, frame, body, T)
             T = np.eye(4)
         where[id(frame)] = (body, T)
@@ -82,9 +85,10 @@ def build(mechanism: Mechanism) -> Model:
         frame_offset=np.array([T for _, T in places.values()]),
         ground_energy=float(-sum(part.mass * gravity @ part.com for part in ground)),
         tables=tables,
+        originals=tuple(mechanism.elements),
     )
     model.freeze()
-    _check_every_coordinate_moves_mass(model)
+    check_every_coordinate_moves_mass(model)
     return model
 
 
@@ -119,23 +123,30 @@ def _placement(frame: Frame) -> Array:
     if frame.rotate is None:
         return placement(at, None)
     try:
-        rotate = np.asarray(frame.rotate, dtype=float)
-    except (TypeError, ValueError):
+        rotate = real_array(frame.rotate)
+    except TypeError:
         rotate = np.zeros(0)
     if rotate.shape not in ((3,), (3, 3)):
-        raise ModelError(f"rotate of {owner} is {frame.rotate!r}; give a 3×3 matrix or (roll, pitch, yaw)")
+        raise ModelError(f"rotate of {owner} is {shown(frame.rotate)}; give a 3×3 matrix or (roll, pitch, yaw)")
     if not np.all(np.isfinite(rotate)):
         raise ModelError(f"rotate of {owner} holds a value that is not finite")
     if rotate.shape == (3, 3):
         off = np.abs(rotate @ rotate.T - np.eye(3)).max()
-        if off > 1e-6 or np.linalg.det(rotate) < 0:
+        if off > 1e-6:
             raise ModelError(f"rotate of {owner} is not a rotation matrix (off by {off:.3g})")
+        if np.linalg.det(rotate) < 0:
+            raise ModelError(f"rotate of {owner} is a reflection, not a rotation; turn one of its axes round")
         U, _, V = np.linalg.svd(rotate)
         rotate = U @ V  # the nearest rotation: rounding in the user's digits must not accumulate along the tree
     return placement(at, rotate)
 
 
-def _armature(joint: Joint) -> Array:
+def _armature(frame: Frame) -> Array:
+    joint = frame.joint
+    if joint.nv == 0 and np.any(np.asarray(joint.armature) != 0):
+        raise ModelError(
+            f"link {frame.name!r} is fixed and can have no armature; leave it out, or give a joint that moves"
+        )
     values = joint.armatures()
     if joint.nq != joint.nv and np.ptp(values) > 0:
         raise ModelError(f"armature of joint {joint.name!r} must be one number for all its coordinates")
@@ -198,7 +209,10 @@ def _lower_elements(
         if name in kept:
             raise ModelError(f"two elements are named {name!r}; give each its own name")
         into.owner, into.what = len(kept), f"{type(given).__name__} {name!r}"
-        kept[name] = replace(given.lower(into), name=name)
+        for value in vars(given).values():
+            if isinstance(value, Frame) and value.mechanism is not mechanism:
+                raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")
+        kept[name] = replace(with_frame_names(given).lower(into), name=name)
     return tuple(kept.values()), into.tables
 
 
@@ -206,28 +220,3 @@ def _new_name(element: Element, mechanism: Mechanism, kept: dict[str, Element]) 
     taken = {str(getattr(e, "name", "")) for e in mechanism.elements} | kept.keys()
     base = type(element).__name__.lower()
     return next(name for i in range(1, len(taken) + 2) if (name := f"{base}{i}") not in taken)
-
-
-def _check_every_coordinate_moves_mass(model: Model) -> None:
-    """Refuse a coordinate without inertia of its own at every configuration tried.
-
-    That is one whose entry in the mass matrix vanishes against what the mechanism's size and mass could give, or whose
-    pivot (the entry with everything beyond it free to move) vanishes against the entry.
-    """
-    rng = np.random.default_rng(0)
-    size = np.abs(model.placement[:, :3, 3]).sum() + np.abs(model.com).sum() + 1e-3
-    scale = model.mass.sum() * min(1.0, size**2) + np.trace(model.inertia, axis1=1, axis2=2).sum()
-    moves = np.zeros(model.nv, dtype=bool)
-    for _ in range(3):
-        q = model.neutral.copy()
-        for place in model.joints.values():
-            q[place.q] = place.joint.retract(place.joint.neutral, rng.uniform(0.3, 1.2, place.joint.nv))
-        pivot, diagonal = model.native.pivots(q)
-        moves |= (diagonal > 1e-20 * scale) & (pivot > 1e-13 * diagonal)
-    if np.all(moves):
-        return
-    name = model.velocities[int(np.flatnonzero(~moves)[-1])]  # those before it may only follow from it
-    raise ModelError(
-        f"coordinate {name!r} moves no mass: nothing beyond it has inertia against it alone; give a link there a mass "
-        "or an inertia, or the joint an armature, or remove the coordinate"
-    )

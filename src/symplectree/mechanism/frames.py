@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Prismatic, Revolute
+from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Frame
+from symplectree.numeric import real_array, shown
 
 
 @dataclass
@@ -26,38 +29,60 @@ class FrameLiteral:
     def __getitem__(self, children: FrameLiteral | tuple[FrameLiteral, ...]) -> FrameLiteral:
         """A copy of this frame with `children` nested in it."""
         nested = list(children) if isinstance(children, tuple) else [children]
+        check_literals(f"{self.kind}{self.axis}({self.value!r})", nested)
         return FrameLiteral(self.kind, self.axis, self.value, self.name, self.mass, [*self.children, *nested])
 
     def hang(self, parent: Frame) -> None:
         """Add this frame and everything nested in it below `parent`."""
+        stack = [(self, parent)]
+        while stack:
+            literal, above = stack.pop()
+            frame = literal._hang_alone(above)
+            stack += [(child, frame) for child in reversed(literal.children)]
+
+    def _hang_alone(self, parent: Frame) -> Frame:
         name = self.name if self.name is not None else f"#{len(parent.mechanism.tree) + 1}"
-        vector = {"x": np.eye(3)[0], "y": np.eye(3)[1], "z": np.eye(3)[2]}[self.axis]
+        axis = np.eye(3)["xyz".index(self.axis)]
         if isinstance(self.value, str):
             joint = (Revolute if self.kind == "r" else Prismatic)(self.value, self.axis)
             frame = parent.link(name, joint)
         elif self.kind == "t":
-            frame = parent.link(name, Fixed(), at=vector * _number(self, self.value))
+            frame = parent.link(name, Fixed(), at=axis * self._number())
         else:
-            frame = parent.link(name, Fixed(), rotate=vector * _number(self, self.value))
+            frame = parent.link(name, Fixed(), rotate=axis * self._number())
         if self.mass is not None:
-            try:
-                mass = np.atleast_1d(np.asarray(self.mass, dtype=float))
-            except (TypeError, ValueError):
-                mass = np.zeros(0)
-            if mass.shape not in ((1,), (4,)):
-                raise ModelError(f"mass of frame {name!r} is {self.mass!r}; give m or (m, Ixx, Iyy, Izz)")
+            mass = self._mass()
             frame.add_mass(float(mass[0]), inertia=mass[1:] if mass.size == 4 else None)
-        for child in self.children:
-            child.hang(frame)
+        return frame
+
+    def _number(self) -> float:
+        try:
+            number = real_array(self.value)
+        except TypeError:
+            number = np.zeros(0)
+        if number.shape != () or not np.isfinite(number):
+            where = f" of frame {self.name!r}" if self.name is not None else ""
+            raise ModelError(
+                f"{self.kind}{self.axis}{where} takes a number (fixed) or a name (a coordinate), not {shown(self.value)}"
+            )
+        return float(number)
+
+    def _mass(self) -> Array:
+        try:
+            mass = np.atleast_1d(real_array(self.mass))
+        except TypeError:
+            mass = np.zeros(0)
+        if mass.shape not in ((1,), (4,)):
+            what = f"frame {self.name!r}" if self.name is not None else f"{self.kind}{self.axis}({self.value!r})"
+            raise ModelError(f"mass of {what} is {shown(self.mass)}; give m or (m, Ixx, Iyy, Izz)")
+        return mass
 
 
-def _number(literal: FrameLiteral, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ModelError(
-            f"{literal.kind}{literal.axis} takes a number (fixed) or a name (a coordinate), not {value!r}"
-        ) from None
+def check_literals(where: str, given: Sequence[object]) -> None:
+    """Raise ModelError for what is nested in `where` but is no frame literal."""
+    for child in given:
+        if not isinstance(child, FrameLiteral):
+            raise ModelError(f"{shown(child)} in {where} is no frame; give tx, ty, tz, rx, ry or rz")
 
 
 def tx(value: float | str, *, name: str | None = None, mass: Any = None) -> FrameLiteral:

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Mass
+from symplectree.numeric import real_array, shown
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ def checked(owner: str, given: Mass) -> RigidMass:
 
 
 def vector(owner: str, quantity: str, value: Any, size: int) -> Array:
-    """`size` finite numbers; raises ModelError naming owner and quantity."""
+    """`size` finite numbers, a copy; raises ModelError naming owner and quantity."""
     try:
-        array = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        raise ModelError(f"{quantity} of {owner} is {value!r}; give {size} number{'s' * (size > 1)}") from None
+        array = np.atleast_1d(real_array(value))
+    except TypeError:
+        raise ModelError(f"{quantity} of {owner} is {shown(value)}; give {size} number{'s' * (size > 1)}") from None
     if array.shape != (size,):
         raise ModelError(f"{quantity} of {owner} has shape {array.shape}; give {size} number{'s' * (size > 1)}")
     if not np.all(np.isfinite(array)):
@@ -47,9 +48,11 @@ def inertia_matrix(owner: str, value: Any) -> Array:
     if value is None:
         return np.zeros((3, 3))
     try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"inertia of {owner} is {value!r}; give three principal moments or a 3×3 matrix") from None
+        array = real_array(value)
+    except TypeError:
+        raise ModelError(
+            f"inertia of {owner} is {shown(value)}; give three principal moments or a 3×3 matrix"
+        ) from None
     if array.shape == (3,):
         array = np.diag(array)
     if array.shape != (3, 3):

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from symplectree.mechanism.model import Model
+    from symplectree.mechanism.model import JointPlace, Model
+
+# What the coordinates of joints with quaternions are.
+MEANINGS = {
+    "Ball": "q = quaternion (w, x, y, z); v = angular velocity in body axes",
+    "Free": "q = position, quaternion (w, x, y, z); v = angular, linear velocity in body axes",
+}
 
 
 def describe(model: Model) -> str:
-    """The tree of bodies drawn as text, then counts and elements."""
+    """The tree of links drawn as text, then elements and inputs.
+
+    Links that hang on the same one are drawn as its branches; "↓" is the only link that hangs on the line above.
+    """
     lines = [
-        f"{len(model.bodies)} bodies, {model.nv} degrees of freedom ({model.nq} coordinates), "
+        f"{len(model.joints)} links, {model.nv} degrees of freedom ({model.nq} coordinates), "
         f"mass {model.mass.sum():.6g} kg, gravity ({', '.join(f'{g:.6g}' for g in model.gravity)}) m/s²",
-        "world",
+        *_tree(model),
     ]
-    lines += _branches(model, -1, "")
     for element in model.elements:
         values = ", ".join(
             f"{f.name}={getattr(element, f.name)!r}" for f in fields(element) if f.name not in ("name", "potential")
@@ -29,24 +38,51 @@ def describe(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _branches(model: Model, parent: int, indent: str) -> list[str]:
-    from symplectree.mechanism.model import KINDS
-
-    lines: list[str] = []
-    stack = [(int(i), indent, i == last) for last in _children(model, parent)[-1:] for i in _children(model, parent)]
-    stack.reverse()
+def _tree(model: Model) -> list[str]:
+    """One line for the world and for each link, in the order of a walk through the tree."""
+    places = list(model.joints.values())
+    first = [int(i) for i in np.searchsorted(model.v_start, [place.v_start for place in places])]
+    last = [*(i - 1 for i in first[1:]), len(model.bodies) - 1]  # a joint's bodies lie in a row; this carries the link
+    children: dict[int, list[int]] = defaultdict(list)
+    for link, begin in enumerate(first):
+        children[int(model.parent[begin])].append(link)
+    moving = {"world", *model.bodies}
+    fixed: dict[int, list[str]] = defaultdict(list)
+    for name, body in zip(model.frames, model.frame_body, strict=True):
+        if not name.startswith("#") and name not in moving:
+            fixed[int(body)].append(name)
+    lines = ["world" + _frames(fixed[-1])]
+    stack = _hanging(children[-1], "")
     while stack:
-        body, lead, is_last = stack.pop()
-        start, kind = int(model.v_start[body]), KINDS[model.kind[body]]
-        count = {"ball": 3, "free": 6}.get(kind, 1)
-        names = ", ".join(model.velocities[start : start + count])
+        link, lead, mark, inner = stack.pop()
+        body = last[link]
         mass = f"  {model.mass[body]:.6g} kg" if model.mass[body] > 0 else ""
-        lines.append(f"{lead}{'└─' if is_last else '├─'} {model.bodies[body]}  [{kind}: {names}]{mass}")
-        below = _children(model, body)
-        inner = lead + ("   " if is_last else "│  ")
-        stack += [(int(i), inner, i == below[-1]) for i in reversed(below)]
+        lines.append(f"{lead}{mark} {model.bodies[body]}  [{_joint(model, places[link])}]{mass}{_frames(fixed[body])}")
+        stack += _hanging(children[body], inner)
     return lines
 
 
-def _children(model: Model, parent: int) -> list[int]:
-    return [int(i) for i in np.flatnonzero(model.parent == parent)]
+def _hanging(links: list[int], lead: str) -> list[tuple[int, str, str, str]]:
+    """Of links that hang on one: index, text before, mark, text before those that hang on it; the last comes first."""
+    if len(links) == 1:
+        return [(links[0], lead, "↓", lead)]
+    ends = [(link, lead, "├─", lead + "│  ") for link in links]
+    return [(links[-1], lead, "└─", lead + "   "), *reversed(ends[:-1])] if links else []
+
+
+def _joint(model: Model, place: JointPlace) -> str:
+    kind, names = type(place.joint).__name__, model.coordinates[place.q]
+    text = f"{kind} {place.joint.name}"
+    if kind in MEANINGS:
+        text += f": {MEANINGS[kind]}"
+    elif len(names) > 1:
+        text += f": {', '.join(names)}"
+    armature = model.armature[place.v]
+    if not armature.any():
+        return text
+    values = armature[:1] if np.ptp(armature) == 0 else armature
+    return f"{text}; armature {', '.join(f'{a:.6g}' for a in values)}"
+
+
+def _frames(names: list[str]) -> str:
+    return f"  (frames {', '.join(names)})" if names else ""

@@ -5,10 +5,11 @@ Nothing is checked while describing; `build()` checks everything and says what i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from symplectree.elements import Element
+from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Joint
 
 if TYPE_CHECKING:
@@ -79,9 +80,18 @@ class Frame:
         return self
 
     def frames(self, *children: FrameLiteral) -> Frame:
-        """Hang the papers' nested frames below this one; see `Mechanism.frames`."""
-        for child in children:
-            child.hang(self)
+        """Hang the papers' nested frames below this one; see `Mechanism.frames`. Adds all of them, or raises."""
+        from symplectree.mechanism.frames import check_literals
+
+        check_literals(f"frames of {self.name!r}", children)
+        tree = self.mechanism.tree
+        before = len(tree)
+        try:
+            for child in children:
+                child.hang(self)
+        except BaseException:
+            del tree[before:]
+            raise
         return self
 
 
@@ -120,3 +130,17 @@ class Mechanism:
         from symplectree.mechanism.build import build
 
         return build(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what to do when a mechanism is used where a Model is needed; only asked for what a mechanism has not."""
+        from symplectree.mechanism.model import Model
+
+        if not name.startswith("_") and (hasattr(Model, name) or name in Model.__dataclass_fields__):
+            raise ModelError("a Mechanism was given where a Model is needed; call build() first")
+        raise AttributeError(f"a Mechanism has no attribute {name!r}")
+
+
+def with_frame_names(element: Element) -> Element:
+    """The element with names in place of Frames."""
+    frames = {f.name: value for f in fields(element) if isinstance(value := getattr(element, f.name), Frame)}
+    return replace(element, **{name: frame.name for name, frame in frames.items()}) if frames else element

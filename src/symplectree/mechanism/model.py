@@ -61,6 +61,7 @@ class Model:
     | armature | rotor inertia of each velocity | (nv,) |
     | frame_body, frame_offset | where each frame is fixed | (f,), (f, 4, 4) |
     | ground_energy | gravity potential of masses fixed to the world | J |
+    | originals | the elements as the user added them; not kept by pickling | |
     """
 
     coordinates: tuple[str, ...]
@@ -86,6 +87,7 @@ class Model:
     frame_offset: Array
     ground_energy: float
     tables: ElementTables = field(repr=False)
+    originals: tuple[Element, ...] = field(default=(), repr=False)
 
     @cached_property
     def nq(self) -> int:
@@ -122,7 +124,8 @@ class Model:
         return core.Model(arrays, self.tables.functions, self.ground_energy, len(self.inputs))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "native"}
+        kept = {name: value for name, value in self.__dict__.items() if name != "native"}
+        return kept | {"originals": ()}  # they may hold functions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -157,6 +160,7 @@ def unknown(what: str, name: object, known: tuple[str, ...] | list[str]) -> str:
     """A sentence that says that there is no such thing, with the nearest names."""
     import difflib
 
+    known = list(dict.fromkeys(known))  # a joint of one coordinate has its name
     near = difflib.get_close_matches(str(name), known, n=3)
     hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else f"there are {_listed(known)}"
     return f"no {what} is named {name!r}; {hint}"

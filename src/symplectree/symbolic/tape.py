@@ -23,6 +23,7 @@ OPERATIONS = (
     "LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "ASSIGN",
 )  # fmt: skip
 CASADI_NAME = {"CONSTPOW": "POW"}
+NUMPY_NAME = {"ASINH": "arcsinh", "ACOSH": "arccosh", "ATANH": "arctanh"}  # where it is not the operation's
 REMEDY = (
     "the potential cannot be differentiated; write it with operators and NumPy functions (np.sin, not math.sin; "
     "np.fmax, not if) of its one variable, or give a table (lengths, energies)"
@@ -81,7 +82,7 @@ def from_casadi(function: Any) -> Tape:
         name = names[function.instruction_id(k)]
         name = CASADI_NAME.get(name, name)
         if name == "PARAMETER" or name not in OPERATIONS:
-            raise ModelError(f"the formula uses {name.lower()}, which a tape cannot hold")
+            raise ModelError(f"{REMEDY} (it uses {NUMPY_NAME.get(name, name.lower())}, which is not known here)")
         args, results = list(function.instruction_input(k)), list(function.instruction_output(k))
         constant = 0.0
         if name == "CONST":

@@ -4,52 +4,64 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symplectree.lie import Array
+
 if TYPE_CHECKING:
+    from symplectree.mechanism.model import Model
     from symplectree.trajectory import Trajectory
+
+# Units of the coordinates of each kind of elementary joint.
+UNITS = {
+    "revolute": ("rad",),
+    "screw": ("rad",),
+    "prismatic": ("m",),
+    "ball": ("quaternion",) * 4,
+    "free": ("m",) * 3 + ("quaternion",) * 4,
+}
+
+Panel = tuple[str, dict[str, Array]]  # label of the vertical axis, and the curves by name
 
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
-    """One panel for each of `what`, one above the other; see `Trajectory.plot`."""
+    """Panels for each of `what`, one above the other, one for each unit; see `Trajectory.plot`."""
     from matplotlib.figure import Figure  # without pyplot: no display is touched, no figure is kept
 
-    figure = Figure(figsize=(7, 1.2 + 2.2 * len(what)), layout="constrained")
-    panels = figure.subplots(len(what), 1, sharex=True, squeeze=False)[:, 0]
-    for panel, name in zip(panels, what, strict=True):
-        _draw(panel, trajectory, name)
-        panel.grid(alpha=0.3)
-    panels[-1].set_xlabel("time [s]")
+    panels = [panel for name in what for panel in _panels(trajectory, name)]
+    figure = Figure(figsize=(7, 1.2 + 2.2 * len(panels)), layout="constrained")
+    all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (label, curves) in zip(all_axes, panels, strict=True):
+        for name, curve in curves.items():
+            axes.plot(trajectory.t, curve, label=name)
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.3)
+        if len(curves) <= 12:
+            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+    all_axes[-1].set_xlabel("time [s]")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
 
 
-def _draw(panel: Any, trajectory: Trajectory, name: str) -> None:
-    t = trajectory.t
+def _panels(trajectory: Trajectory, name: str) -> list[Panel]:
     if name == "energy":
-        for label in ("kinetic", "potential", "energy"):
-            panel.plot(t, getattr(trajectory, label), label="total" if label == "energy" else label)
-        panel.set_ylabel("energy [J]")
-    elif name == "momentum":
-        for k, label in enumerate(("Lx", "Ly", "Lz", "px", "py", "pz")):
-            panel.plot(t, trajectory.momentum[:, k], label=label)
-        panel.set_ylabel("momentum [N·m·s, N·s]")
-    elif name == "coordinates":
-        for k, label in enumerate(trajectory.model.coordinates):
-            panel.plot(t, trajectory.q[:, k], label=label)
-        panel.set_ylabel("coordinates [rad, m]")
-    else:
-        course = trajectory[name].reshape(len(t), -1)
-        for k in range(course.shape[1]):
-            panel.plot(t, course[:, k], label=name if course.shape[1] == 1 else f"{name}.{k}")
-        panel.set_ylabel(f"{name} {_unit(trajectory, name)}")
-    if len(panel.lines) <= 12:
-        panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+        curves = {"kinetic": trajectory.kinetic, "potential": trajectory.potential, "total": trajectory.energy}
+        return [("energy [J]", curves)]
+    if name == "momentum":
+        labels = ("Lx", "Ly", "Lz", "px", "py", "pz")
+        return [("momentum [N·m·s, N·s]", dict(zip(labels, trajectory.momentum.T, strict=True)))]
+    model = trajectory.model
+    if name == "coordinates":
+        return _by_unit(model, name, dict(zip(model.coordinates, trajectory.q.T, strict=True)))
+    course = trajectory[name]
+    place = model.joints.get(name)
+    names = model.coordinates[place.q] if place is not None else (name,)
+    return _by_unit(model, name, dict(zip(names, course.reshape(len(course), -1).T, strict=True)))
 
 
-def _unit(trajectory: Trajectory, name: str) -> str:
-    from symplectree.joints import Prismatic, Revolute, Screw
-
-    place = trajectory.model.joints.get(name)
-    if place is None:
-        return ""
-    return "[rad]" if isinstance(place.joint, Revolute | Screw) else "[m]" if isinstance(place.joint, Prismatic) else ""
+def _by_unit(model: Model, label: str, curves: dict[str, Array]) -> list[Panel]:
+    units = [u for place in model.joints.values() for step in place.joint.steps() for u in UNITS[step.kind]]
+    unit_of = dict(zip(model.coordinates, units, strict=True))
+    panels: dict[str, dict[str, Array]] = {}
+    for name, curve in curves.items():
+        panels.setdefault(unit_of[name], {})[name] = curve
+    return [(f"{label} [{unit}]" if unit != "quaternion" else f"{label}, quaternion", c) for unit, c in panels.items()]

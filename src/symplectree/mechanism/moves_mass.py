@@ -1,0 +1,101 @@
+"""Which coordinate moves no mass: a question of directions, not of sizes.
+
+A body resists no twist of its *idle* space, the null space of its articulated inertia: with everything beyond it free to
+move, none of its energy would change. The idle space of a body is made of those motions that its own mass allows (turns
+about the centre and perhaps an axis of a point mass or a rod, everything without mass) and that every child allows, where
+a child allows its own idle motions and those of its joint. A coordinate moves no mass when its motion is idle for its
+body. Only the ranks of small matrices are asked for, so a watch on a ship is as good as a ship, and a chain as long as
+it likes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.lie import Ad, Array, hat
+from symplectree.mechanism.model import Model
+
+SMALL = 1e-9  # sine of an angle between spaces that counts as zero; rounding leaves about 1e-15
+
+
+def check_every_coordinate_moves_mass(model: Model) -> None:
+    """Raise ModelError naming a coordinate that has no inertia of its own in any of three random configurations."""
+    rng = np.random.default_rng(0)
+    name = ""
+    for _ in range(3):
+        q = model.neutral.copy()
+        for place in model.joints.values():
+            q[place.q] = place.joint.retract(place.joint.neutral, rng.uniform(0.3, 1.2, place.joint.nv))
+        if not (name := _idle_coordinate(model, q)):
+            return
+    raise ModelError(
+        f"coordinate {name!r} moves no mass: nothing beyond it has inertia against it alone; give a "
+        "link there a mass or an inertia, or the joint an armature, or remove the coordinate"
+    )
+
+
+def _idle_coordinate(model: Model, q: Array) -> str:
+    """Name of the last coordinate whose motion is idle at q, "" when there is none. O(n)."""
+    places = list(model.joints.values())
+    first = np.searchsorted(model.v_start, [place.v_start for place in places])  # a joint's bodies lie in a row,
+    last = [*(first[1:] - 1), len(model.bodies) - 1]  # and the last of them carries its link
+    own_idle = _idle_of_bodies(model)
+    reach = np.linalg.norm(model.com, axis=1)  # of what each body carries: the unit of length there
+    allowed: dict[int, list[Array]] = {}  # by body: what each child allows it
+    for place, begin, body in reversed(list(zip(places, first, last, strict=True))):
+        parent = int(model.parent[begin])
+        tells = parent >= 0 and own_idle[parent].size > 0
+        if not own_idle[body].size and not tells:
+            continue  # resists everything, and so does what carries it
+        unit = np.repeat([1.0, reach[body] or 1.0], 3)[:, None]
+        idle = _orthonormal(own_idle[body] / unit)
+        for motions in allowed.pop(body, ()):
+            idle = _common(idle, _orthonormal(motions / unit))
+        loose = np.flatnonzero(model.armature[place.v] == 0)
+        S = place.joint.subspace(q[place.q])[:, loose] / unit
+        S /= np.linalg.norm(S, axis=0)
+        if (direction := _within(S, idle)) is not None:
+            return model.velocities[place.v_start + int(loose[np.argmax(np.abs(direction))])]
+        if tells:
+            T = model.placement[begin] @ place.joint.transform(q[place.q])
+            allowed.setdefault(parent, []).append(Ad(T) @ (unit * np.hstack([idle, S])))
+            reach[parent] = max(reach[parent], np.linalg.norm(T[:3, 3]) + reach[body])
+    return ""
+
+
+def _idle_of_bodies(model: Model) -> list[Array]:
+    """Of each body: the twists (6, k) that its own mass allows, at its origin."""
+    moments, axes = np.linalg.eigh(model.inertia)
+    # rounding where masses were merged far from the origin
+    largest, far = moments[:, -1], np.linalg.norm(model.com, axis=1)
+    rounding = 1e-14 * (largest + np.sqrt(model.mass * largest) * far)
+    idle = []
+    for body, mass in enumerate(model.mass):
+        turns = axes[body][:, moments[body] <= rounding[body]]
+        if mass > 0:
+            idle.append(np.vstack([turns, hat(model.com[body]) @ turns]) if turns.size else np.zeros((6, 0)))
+        else:
+            idle.append(np.hstack([np.vstack([turns, np.zeros_like(turns)]), np.eye(6)[:, 3:]]))
+    return idle
+
+
+def _orthonormal(columns: Array) -> Array:
+    """A basis of the space of independent columns."""
+    return np.linalg.qr(columns)[0] if columns.size else columns
+
+
+def _common(one: Array, other: Array) -> Array:
+    """A basis of what two spaces have in common, from their bases."""
+    if not one.size:
+        return one
+    _, sines, weights = np.linalg.svd(one - other @ (other.T @ one))
+    return one @ weights[sines < SMALL].T
+
+
+def _within(columns: Array, space: Array) -> Array | None:
+    """Weights with which the columns add up to something in the space, None when only zero does."""
+    if not columns.size or not space.size:
+        return None
+    _, sines, weights = np.linalg.svd(columns - space @ (space.T @ columns))
+    return weights[-1] if sines[-1] < SMALL else None

@@ -1,0 +1,36 @@
+"""Numbers from users: what counts as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symplectree.lie import Array
+
+NO_NUMBERS = (str, bytes, bool, np.bool_, complex, type(None))
+
+
+def real_array(value: Any) -> Array:
+    """A new array of floats; raises TypeError for texts, truth values, complex numbers, None and ragged rows."""
+    try:
+        array = np.array(value)
+        if array.dtype.kind == "O" and not any(isinstance(item, NO_NUMBERS) for item in array.flat):
+            array = array.astype(float)  # fractions, decimals and the like
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{value!r} are no real numbers") from None
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{value!r} are no real numbers")
+    return array.astype(float, copy=False)
+
+
+def is_positive(value: Any) -> bool:
+    """Is it one finite real number above zero?"""
+    real = isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+    return real and bool(0 < value < np.inf)
+
+
+def shown(value: Any) -> str:
+    """The value as an error message quotes it: on one line, cut when long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
