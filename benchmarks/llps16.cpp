@@ -2,9 +2,9 @@
 //
 // Residual: DRNEA (O(n), their Algorithm 2) against the recursion of Johnson and Murphey (O(n²): every body's velocity
 // differentiated by every coordinate above it, with 4×4 matrices as JM08 (5)–(7), (16), (23) write it).
-// Root update: h M⁻¹ r by articulated bodies (their Algorithm 3: M is that of the step's beginning, so it is factorised once
-// a step and only solved with in each iteration; "whole" counts both) and our exact Newton sweep, against the full Jacobian
-// with an LU factorisation in each iteration (their Algorithm 4).
+// Root update: h M⁻¹ r by articulated bodies (their Algorithm 3: M is that of the step's beginning, so it is factorised
+// once a step and only solved with in each iteration; "whole" counts both) and our exact Newton sweep, against the full
+// Jacobian with an LU factorisation in each iteration (their Algorithm 4).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -100,8 +100,8 @@ struct TreeForm {
           I.a[r][3] -= T.a[k][r] * T.a[k][3];
         }
       inverse[i] = I;
-      pose[i] = i ? pose[i - 1] * g[i] : g[i];                                     // JM08 (1)
-      const Mat4 carried = i ? inverse[i] * velocity[i - 1] * g[i] : Mat4{};       // (6)
+      pose[i] = i ? pose[i - 1] * g[i] : g[i];                                // JM08 (1)
+      const Mat4 carried = i ? inverse[i] * velocity[i - 1] * g[i] : Mat4{};  // (6)
       velocity[i] = carried + ::scaled(rate, twist[i]);
       for (int k = 0; k < i; ++k) velocity_dq[i][k] = inverse[i] * velocity_dq[i - 1][k] * g[i];  // (7)
       velocity_dq[i][i] = carried * twist[i] + ::scaled(-1, twist[i] * carried);
@@ -124,7 +124,8 @@ struct TreeForm {
     const double w1[3] = {x.a[2][1], x.a[0][2], x.a[1][0]}, w2[3] = {y.a[2][1], y.a[0][2], y.a[1][0]};
     const double u1[3] = {x.a[0][3] - 0.5 * w1[1], x.a[1][3] + 0.5 * w1[0], x.a[2][3]};
     const double u2[3] = {y.a[0][3] - 0.5 * w2[1], y.a[1][3] + 0.5 * w2[0], y.a[2][3]};
-    return 0.084 * (w1[0] * w2[0] + w1[1] * w2[1]) + 0.002 * w1[2] * w2[2] + u1[0] * u2[0] + u1[1] * u2[1] + u1[2] * u2[2];
+    return 0.084 * (w1[0] * w2[0] + w1[1] * w2[1]) + 0.002 * w1[2] * w2[2] + u1[0] * u2[0] + u1[1] * u2[1] +
+           u1[2] * u2[2];
   }
 };
 
@@ -162,7 +163,8 @@ void compare(const char* name, int n) {
   const double drnea = best(linear), svi = best([&] { tree.evaluate(q0.data(), q1.data(), p.data(), h); });
   // Both are the momentum balance of a step: they agree to the order of the methods.
   double gap = 0, size = 0;
-  for (int j = 0; j < n; ++j) gap = std::max(gap, std::fabs(tree.residual[j] - w.r[j])), size = std::max(size, std::fabs(w.r[j]));
+  for (int j = 0; j < n; ++j)
+    gap = std::max(gap, std::fabs(tree.residual[j] - w.r[j])), size = std::max(size, std::fabs(w.r[j]));
 
   displace<Action, true>(w, h, q1.data());
   residual(w, h, q0.data(), q1.data(), worst);
@@ -190,8 +192,8 @@ void compare(const char* name, int n) {
 
 int main(int count, char** sizes) {
   std::printf("µs per call; the last column is how much the two residuals differ, relative to their size\n");
-  std::printf("%7s %5s %9s %9s %7s %9s %9s %9s %9s %7s %7s %7s\n", "action", "n", "DRNEA", "O(n2)", "ratio", "RIQN", "whole",
-              "Newton", "full", "/RIQN", "/whole", "/Newton");
+  std::printf("%7s %5s %9s %9s %7s %9s %9s %9s %9s %7s %7s %7s\n", "action", "n", "DRNEA", "O(n2)", "ratio", "RIQN",
+              "whole", "Newton", "full", "/RIQN", "/whole", "/Newton");
   for (int i = 1; i < count; ++i) {
     compare<Cayley>("cayley", std::atoi(sizes[i]));
     compare<Exponential>("exp", std::atoi(sizes[i]));

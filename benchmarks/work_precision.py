@@ -92,7 +92,12 @@ def pinocchio_euler(n: int, spatial: bool, h: float) -> Runner:
 
 def contestants(n: int, spatial: bool) -> Iterator[tuple[str, float, Runner]]:
     model = chain(n, spatial=spatial)
-    for order, steps in {2: (2e-2, 1e-2, 5e-3, 2e-3, 1e-3), 4: (5e-2, 2e-2, 1e-2), 6: (5e-2, 4e-2, 2e-2, 1e-2), 8: (1e-1, 5e-2, 4e-2, 2e-2, 1e-2)}.items():
+    for order, steps in {
+        2: (2e-2, 1e-2, 5e-3, 2e-3, 1e-3),
+        4: (5e-2, 2e-2, 1e-2),
+        6: (5e-2, 4e-2, 2e-2, 1e-2),
+        8: (1e-1, 5e-2, 4e-2, 2e-2, 1e-2),
+    }.items():
         for h in steps:
             yield f"order {order}", h, ours(model, st.Variational(order=order), h)  # type: ignore[arg-type]
     for integrator, steps in {"Euler": (2e-3, 1e-3, 5e-4), "RK4": (2e-2, 1e-2, 5e-3, 2e-3, 1e-3)}.items():

@@ -31,8 +31,8 @@ struct Held {
   Mat3<double> moment;
 };
 
-// What an action keeps of a displacement for its derivative: cayley (w, J w) with w the Cayley vector of the rotation in the
-// first two columns, chord R1 Σ R0ᵀ.
+// What an action keeps of a displacement for its derivative: cayley (w, J w) with w the Cayley vector of the rotation
+// in the first two columns, chord R1 Σ R0ᵀ.
 struct Displacement {
   Mat3<double> turn;
 };
@@ -56,7 +56,7 @@ struct Chord {
     if constexpr (WithDerivative) {
       const Mat3<double>& E = held.moment;
       d.turn = {E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
-             E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
+                E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
     }
     return inverse_h * (cross(held.moment.a, R1.a) + cross(held.moment.b, R1.b) + cross(held.moment.c, R1.c));
   }
@@ -118,7 +118,11 @@ struct Exponential {
   static void coefficients(const T& angle2, T& c2, T& c4) {
     using std::cos, std::sin, std::sqrt;
     if (value_of(angle2) < 1) {  // the first neglected terms are below 1e-17
-      static constexpr double b[] = {0.08333333333333333, -0.001388888888888889, 3.306878306878307e-05, -8.267195767195768e-07, 2.08767569878681e-08, -5.284190138687493e-10, 1.3382536530684679e-11, -3.3896802963225827e-13, 8.586062056277845e-15, -2.174868698558062e-16, 5.5090028283602295e-18, -1.3954464685812522e-19, 3.534707039629467e-21, -8.953517427037546e-23};
+      static constexpr double b[] = {0.08333333333333333,    -0.001388888888888889,   3.306878306878307e-05,
+                                     -8.267195767195768e-07, 2.08767569878681e-08,    -5.284190138687493e-10,
+                                     1.3382536530684679e-11, -3.3896802963225827e-13, 8.586062056277845e-15,
+                                     -2.174868698558062e-16, 5.5090028283602295e-18,  -1.3954464685812522e-19,
+                                     3.534707039629467e-21,  -8.953517427037546e-23};
       const T y = -angle2;
       c2 = c4 = T(0);
       for (int k = std::size(b); k > 0; --k) {  // c₂ = Σ (2−k) b_k y^(k−1), c₄ = Σ (k−1) b_k y^(k−2)
@@ -175,9 +179,12 @@ struct Exponential {
     Spatial<double> column[6];
     for (int k = 0; k < 6; ++k) {
       Spatial<Dual> x{Vec3<Dual>(xi.angular), Vec3<Dual>(xi.linear)};
-      (k == 0 ? x.angular.x : k == 1 ? x.angular.y : k == 2 ? x.angular.z : k == 3 ? x.linear.x
-                                                         : k == 4   ? x.linear.y
-                                                                    : x.linear.z)
+      (k == 0   ? x.angular.x
+       : k == 1 ? x.angular.y
+       : k == 2 ? x.angular.z
+       : k == 3 ? x.linear.x
+       : k == 4 ? x.linear.y
+                : x.linear.z)
           .slope = 1;
       const Spatial<Dual> mu = body_momentum(body, x, inverse_h);
       column[k] = {R0 * Vec3<double>{mu.angular.x.slope, mu.angular.y.slope, mu.angular.z.slope},
@@ -188,9 +195,12 @@ struct Exponential {
     General6<double> K{};
     for (int k = 0; k < 6; ++k) {
       Spatial<double> e{};
-      (k == 0 ? e.angular.x : k == 1 ? e.angular.y : k == 2 ? e.angular.z : k == 3 ? e.linear.x
-                                                         : k == 4   ? e.linear.y
-                                                                    : e.linear.z) = 1;
+      (k == 0   ? e.angular.x
+       : k == 1 ? e.angular.y
+       : k == 2 ? e.angular.z
+       : k == 3 ? e.linear.x
+       : k == 4 ? e.linear.y
+                : e.linear.z) = 1;
       const Spatial<double> row = dlog_transposed(back, e);
       const Vec3<double> a = R1 * row.angular, l = R1 * row.linear;
       const auto add = [](Mat3<double>& M, const Vec3<double>& u, const Vec3<double>& v) {

@@ -1,7 +1,7 @@
 // Coordinates around a point for joints with a quaternion, and their tangent map.
 //
-// A chart with centre (x_c, R_c) has coordinates c = (rotation vector w, shift u in base axes): R = R_c exp(w) and, for a
-// Free joint, x = x_c + u. Velocities are v = T(c) ċ with T = J_r(w) for the rotation and Rᵀ for the shift; canonical
+// A chart with centre (x_c, R_c) has coordinates c = (rotation vector w, shift u in base axes): R = R_c exp(w) and, for
+// a Free joint, x = x_c + u. Velocities are v = T(c) ċ with T = J_r(w) for the rotation and Rᵀ for the shift; canonical
 // momenta are π = Tᵀ p. For all other coordinates T is 1.
 #pragma once
 
@@ -62,8 +62,8 @@ inline Vec3<double> right_jacobian_gradient(const Vec3<double>& w, const Vec3<do
   return load3(out);
 }
 
-// The chart of one joint with a quaternion. Its centre is the quaternion rounded to a grid: it does not change with small
-// changes of the state, so that what is symplectic in the chart is so for the state.
+// The chart of one joint with a quaternion. Its centre is the quaternion rounded to a grid: it does not change with
+// small changes of the state, so that what is symplectic in the chart is so for the state.
 struct Chart {
   Quaternion<double> centre;
 

@@ -57,8 +57,7 @@ struct DerivativeWorkspace {
   std::vector<Spatial<T>> J;     // of each coordinate: column of a frame's body Jacobian
   std::vector<int> path;
 
-  explicit DerivativeWorkspace(const Model& m)
-      : base(m), columns(m), P(m.size()), Z(m.nv), G(m.nv), J(m.nv) {
+  explicit DerivativeWorkspace(const Model& m) : base(m), columns(m), P(m.size()), Z(m.nv), G(m.nv), J(m.nv) {
     path.reserve(m.nv);
   }
 
@@ -148,15 +147,14 @@ inline void velocity_derivatives(DerivativeWorkspace<double>& d, const FramePose
 
 // First and second derivatives of L = T − V_gravity (springs are added by element_derivatives), JM08 (16)–(18).
 //   dq, dv (nv); dqdq[i, j] = D_j D_i L; dqdv[i, j] = D_i ∂L/∂v_j; dvdv = M.
-// With P (momentum) and C (inertia) of all that a body carries, and Z_j = [V_λ(j), s_j]: relative to the rigid motion by
-// s_j, every velocity at or beyond j changes by Z_j. Twists and wrenches are about the body's own centre; the wrenches of
-// coordinate i are carried up its path, where they meet the twists of the coordinates above.
+// With P (momentum) and C (inertia) of all that a body carries, and Z_j = [V_λ(j), s_j]: relative to the rigid motion
+// by s_j, every velocity at or beyond j changes by Z_j. Twists and wrenches are about the body's own centre; the
+// wrenches of coordinate i are carried up its path, where they meet the twists of the coordinates above.
 struct LagrangianDerivatives {
   double *dq, *dv, *dqdq, *dqdv, *dvdv;
 };
 
-inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v,
-                                   const LagrangianDerivatives& out) {
+inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double* v, const LagrangianDerivatives& out) {
   const Model& m = d.columns.m;
   Workspace<double>& w = d.base;
   auto &S = w.S, &P = d.P, &Z = d.Z, &G = d.G;

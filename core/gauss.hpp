@@ -39,7 +39,8 @@ inline Tableau gauss_tableau(int stages) {
   if (stages == 2) t.c = {0.5 - r3, 0.5 + r3};
   if (stages == 3) t.c = {0.5 - r15, 0.5, 0.5 + r15};
   if (stages == 4) {
-    const double outer = 0.5 * std::sqrt(3.0 / 7 + 2.0 / 7 * std::sqrt(1.2)), inner = 0.5 * std::sqrt(3.0 / 7 - 2.0 / 7 * std::sqrt(1.2));
+    const double outer = 0.5 * std::sqrt(3.0 / 7 + 2.0 / 7 * std::sqrt(1.2)),
+                 inner = 0.5 * std::sqrt(3.0 / 7 - 2.0 / 7 * std::sqrt(1.2));
     t.c = {0.5 - outer, 0.5 - inner, 0.5 + inner, 0.5 + outer};
   }
   for (int i = 0; i < stages; ++i) t.a[i] = collocation_weights(t, t.c[i]);
@@ -53,8 +54,18 @@ class GaussRun {
   long iterations = 0;
 
   GaussRun(const Model& m, int stages, int max_iterations)
-      : q(m.nq), p(m.nv), m_(m), w_(m), t_(gauss_tableau(stages)), max_iterations_(max_iterations), stage_q_(m.nq),
-        stage_p_(m.nv), v_(m.nv), force_(m.nv), start_(2 * m.nv), end_(2 * m.nv),
+      : q(m.nq),
+        p(m.nv),
+        m_(m),
+        w_(m),
+        t_(gauss_tableau(stages)),
+        max_iterations_(max_iterations),
+        stage_q_(m.nq),
+        stage_p_(m.nv),
+        v_(m.nv),
+        force_(m.nv),
+        start_(2 * m.nv),
+        end_(2 * m.nv),
         newest_(2 * m.nv) {
     for (int i = 0; i < stages; ++i) rate_.emplace_back(2 * m.nv);
     for (int i = 0; i < stages; ++i) ahead_.push_back(predictor(1 + t_.c[i]));

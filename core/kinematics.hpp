@@ -103,33 +103,33 @@ inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p
 
 // q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
 inline void retract_body(const Body& b, const double* q, const double* d, double* out) {
-    if (b.nv == 1) {
-      out[b.q] = q[b.q] + d[b.v];
-      return;
-    }
-    const bool free = b.kind == Kind::Free;
-    const double* p = q + b.q + (free ? 3 : 0);
-    double* o = out + b.q + (free ? 3 : 0);
-    const Vec3<double> w{d[b.v], d[b.v + 1], d[b.v + 2]};
-    const double angle2 = dot(w, w), angle = std::sqrt(angle2);
-    const bool small = angle < 1e-4;
-    if (free) {  // position: R (1 + b ŵ + c ŵ²) u with the coefficients of the exponential on SE(3)
-      const double half = std::sin(angle / 2);
-      const double B = small ? 0.5 - angle2 / 24 : 2 * half * half / angle2;
-      const double C = small ? 1.0 / 6 - angle2 / 120 : (angle - std::sin(angle)) / (angle2 * angle);
-      const Vec3<double> u{d[b.v + 3], d[b.v + 4], d[b.v + 5]}, wu = cross(w, u);
-      const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
-      const Vec3<double> moved =
-          quaternion_matrix(p[0] * n, p[1] * n, p[2] * n, p[3] * n) * (u + B * wu + C * cross(w, wu));
-      const Vec3<double> x{q[b.q] + moved.x, q[b.q + 1] + moved.y, q[b.q + 2] + moved.z};
-      out[b.q] = x.x, out[b.q + 1] = x.y, out[b.q + 2] = x.z;
-    }
-    const double s = small ? 0.5 - angle2 / 48 : std::sin(angle / 2) / angle, c = std::cos(angle / 2);
-    const Vec3<double> e = s * w, a{p[1], p[2], p[3]};
-    const double qw = p[0] * c - dot(a, e);
-    const Vec3<double> qv = p[0] * e + c * a + cross(a, e);
-    const double n = 1 / std::sqrt(qw * qw + dot(qv, qv));
-    o[0] = qw * n, o[1] = qv.x * n, o[2] = qv.y * n, o[3] = qv.z * n;
+  if (b.nv == 1) {
+    out[b.q] = q[b.q] + d[b.v];
+    return;
+  }
+  const bool free = b.kind == Kind::Free;
+  const double* p = q + b.q + (free ? 3 : 0);
+  double* o = out + b.q + (free ? 3 : 0);
+  const Vec3<double> w{d[b.v], d[b.v + 1], d[b.v + 2]};
+  const double angle2 = dot(w, w), angle = std::sqrt(angle2);
+  const bool small = angle < 1e-4;
+  if (free) {  // position: R (1 + b ŵ + c ŵ²) u with the coefficients of the exponential on SE(3)
+    const double half = std::sin(angle / 2);
+    const double B = small ? 0.5 - angle2 / 24 : 2 * half * half / angle2;
+    const double C = small ? 1.0 / 6 - angle2 / 120 : (angle - std::sin(angle)) / (angle2 * angle);
+    const Vec3<double> u{d[b.v + 3], d[b.v + 4], d[b.v + 5]}, wu = cross(w, u);
+    const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+    const Vec3<double> moved =
+        quaternion_matrix(p[0] * n, p[1] * n, p[2] * n, p[3] * n) * (u + B * wu + C * cross(w, wu));
+    const Vec3<double> x{q[b.q] + moved.x, q[b.q + 1] + moved.y, q[b.q + 2] + moved.z};
+    out[b.q] = x.x, out[b.q + 1] = x.y, out[b.q + 2] = x.z;
+  }
+  const double s = small ? 0.5 - angle2 / 48 : std::sin(angle / 2) / angle, c = std::cos(angle / 2);
+  const Vec3<double> e = s * w, a{p[1], p[2], p[3]};
+  const double qw = p[0] * c - dot(a, e);
+  const Vec3<double> qv = p[0] * e + c * a + cross(a, e);
+  const double n = 1 / std::sqrt(qw * qw + dot(qv, qv));
+  o[0] = qw * n, o[1] = qv.x * n, o[2] = qv.y * n, o[3] = qv.z * n;
 }
 
 inline void retract(const Model& m, const double* q, const double* d, double* out) {

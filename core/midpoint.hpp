@@ -1,6 +1,6 @@
-// The midpoint action h L((1−α) q + α q', (q' − q)/h) in the coordinates themselves, JM08 (22)–(26), JM09 (19)–(22), (43);
-// Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. The residual takes
-// O(n) without elements, the exact Newton matrix O(n²) and its factorisation O(n³).
+// The midpoint action h L((1−α) q + α q', (q' − q)/h) in the coordinates themselves, JM08 (22)–(26), JM09 (19)–(22),
+// (43); Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. The
+// residual takes O(n) without elements, the exact Newton matrix O(n²) and its factorisation O(n³).
 #pragma once
 
 #include <Eigen/LU>
@@ -81,11 +81,27 @@ class MidpointScheme {
   static constexpr bool several_roots = false;  // springs are implicit: a guess may be far off and Newton still right
 
   MidpointScheme(const Model& m, double alpha)
-      : m_(m), alpha_(alpha), d_(m), e_(m), p0_(m.nv), tau_(m.nv), inputs_(m.inputs), q_(m.nq), v_(m.nv), dq_(m.nv), dv_(m.nv), f_(m.nv),
-        r_(m.nv), scale_(m.nv), dqdq_(m.nv, m.nv), dqdv_(m.nv, m.nv), dvdv_(m.nv, m.nv), full_(m.nv, m.nv),
+      : m_(m),
+        alpha_(alpha),
+        d_(m),
+        e_(m),
+        p0_(m.nv),
+        tau_(m.nv),
+        inputs_(m.inputs),
+        q_(m.nq),
+        v_(m.nv),
+        dq_(m.nv),
+        dv_(m.nv),
+        f_(m.nv),
+        r_(m.nv),
+        scale_(m.nv),
+        dqdq_(m.nv, m.nv),
+        dqdv_(m.nv, m.nv),
+        dvdv_(m.nv, m.nv),
+        full_(m.nv, m.nv),
         blocks_(m.size()) {
-    elements_ = m.has_lines_or_wrenches() || !m.joint_springs.empty() || !m.joint_dampers.empty() ||
-                !m.joint_forces.empty();
+    elements_ =
+        m.has_lines_or_wrenches() || !m.joint_springs.empty() || !m.joint_dampers.empty() || !m.joint_forces.empty();
   }
 
   void place(const double*) {}
@@ -203,7 +219,8 @@ class MidpointScheme {
 
   void displacement(const Body& b, const double* q0, const double* q1, Vec3<double>& d, Vec3<double>& shift) const {
     const bool free = b.kind == Kind::Free;
-    const Quaternion<double> a = load_quaternion(q0 + b.q + (free ? 3 : 0)), c = load_quaternion(q1 + b.q + (free ? 3 : 0));
+    const Quaternion<double> a = load_quaternion(q0 + b.q + (free ? 3 : 0)),
+                             c = load_quaternion(q1 + b.q + (free ? 3 : 0));
     d = rotation_vector(between(a, c));
     if (free) shift = transposed_times(quaternion_matrix(a.w, a.v.x, a.v.y, a.v.z), load3(q1 + b.q) - load3(q0 + b.q));
   }
@@ -226,7 +243,8 @@ class MidpointScheme {
   // h (q∓ᵀ D L + v∓ᵀ p) + (h/2) carry∓ᵀ f for coordinate k of body i, and the size of its terms.
   std::pair<double, double> end_force(const Body& b, int i, int k, double h, bool end) const {
     if (b.nv == 1) {
-      const double kinetic = end ? dv_[b.v] : -dv_[b.v], rest = h * ((end ? alpha_ : 1 - alpha_) * dq_[b.v] + 0.5 * f_[b.v]);
+      const double kinetic = end ? dv_[b.v] : -dv_[b.v],
+                   rest = h * ((end ? alpha_ : 1 - alpha_) * dq_[b.v] + 0.5 * f_[b.v]);
       return {kinetic + rest, std::fabs(kinetic) + std::fabs(rest)};
     }
     const MiddleBlock<double>& m = blocks_[i];
@@ -266,8 +284,8 @@ class MidpointScheme {
     return out;
   }
 
-  // −∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end changes d by J_r⁻¹ε and a
-  // Free joint's shift by R_0ᵀ R_1 ε.
+  // −∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end changes d by J_r⁻¹ε
+  // and a Free joint's shift by R_0ᵀ R_1 ε.
   void add_chart_change(const Body& b, double h, const double* q0, const double* q1) {
     const bool free = b.kind == Kind::Free;
     Vec3<double> d, shift;
@@ -275,7 +293,8 @@ class MidpointScheme {
     const Mat3<double> turn = rotation_matrix(d);
     for (int c = 0; c < b.nv; ++c) {
       const Vec3<double> e{double(c % 3 == 0), double(c % 3 == 1), double(c % 3 == 2)};
-      const Vec3<double> dd = c < 3 ? right_jacobian_inverse(d, e) : Vec3<double>{}, ds = c < 3 ? Vec3<double>{} : turn * e;
+      const Vec3<double> dd = c < 3 ? right_jacobian_inverse(d, e) : Vec3<double>{},
+                         ds = c < 3 ? Vec3<double>{} : turn * e;
       const Vec3<Dual> x{{d.x, dd.x}, {d.y, dd.y}, {d.z, dd.z}}, s{{shift.x, ds.x}, {shift.y, ds.y}, {shift.z, ds.z}};
       const MiddleBlock<Dual> m = middle_block<Dual>(free, x, s, Dual(h), Dual(alpha_));
       for (int k = 0; k < b.nv; ++k)

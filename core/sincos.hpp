@@ -1,7 +1,7 @@
 // Sines and cosines of many angles at once, in a loop that compilers turn into vector instructions.
 //
-// Reduction to |r| ≤ π/4 by three parts of π/2 (Cody and Waite), then the minimax polynomials that C libraries use; within
-// about one unit in the last place for |x| < 10⁶, beyond which the library's functions serve.
+// Reduction to |r| ≤ π/4 by three parts of π/2 (Cody and Waite), then the minimax polynomials that C libraries use;
+// within about one unit in the last place for |x| < 10⁶, beyond which the library's functions serve.
 #pragma once
 
 #include <bit>
@@ -19,15 +19,15 @@ inline void sines_and_cosines(const double* x, int n, double* sine, double* cosi
     const double a = x[i];
     large |= !(std::fabs(a) < 1e6);
     const double shifted = a * 0.63661977236758134308 + round, k = shifted - round;
-    const double r = ((a - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
+    const double r =
+        ((a - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
     const double z = r * r;
-    const double s =
-        r + r * z *
-                (-1.66666666666666324348e-01 +
-                 z * (8.33333333332248946124e-03 +
-                      z * (-1.98412698298579493134e-04 +
-                           z * (2.75573137070700676789e-06 +
-                                z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
+    const double s = r + r * z *
+                             (-1.66666666666666324348e-01 +
+                              z * (8.33333333332248946124e-03 +
+                                   z * (-1.98412698298579493134e-04 +
+                                        z * (2.75573137070700676789e-06 +
+                                             z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
     const double c =
         (1 - 0.5 * z) + z * z *
                             (4.16666666666666019037e-02 +

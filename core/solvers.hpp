@@ -51,10 +51,18 @@ class Direction {
   // δ ≈ (−∂r/∂δ)⁻¹ r after displace<…, true> and residual.
   void compute(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     switch (solver_) {
-      case Solver::Newton: newton(w, h, q0, q1, delta); break;
-      case Solver::Riqn: impulse(w, h, w.r.data(), delta); break;
-      case Solver::Broyden: broyden(w, h, w.r.data(), delta); break;
-      case Solver::Dense: dense(w, h, q0, q1, delta); break;
+      case Solver::Newton:
+        newton(w, h, q0, q1, delta);
+        break;
+      case Solver::Riqn:
+        impulse(w, h, w.r.data(), delta);
+        break;
+      case Solver::Broyden:
+        broyden(w, h, w.r.data(), delta);
+        break;
+      case Solver::Dense:
+        dense(w, h, q0, q1, delta);
+        break;
     }
   }
 

@@ -35,8 +35,19 @@ class VariationalRun final : public AnyRun {
  public:
   template <class... A>
   VariationalRun(const Model& m, const Settings& s, A... scheme)
-      : AnyRun(m), m_(m), s_(s), scheme_(m, scheme...), scratch_(m), q1_(m.nq), trial_(m.nq), delta_(m.nv),
-        before_(m.nv), weight_(m.nv), p1_(m.nv), trial_increment_(m.nv), increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {}
+      : AnyRun(m),
+        m_(m),
+        s_(s),
+        scheme_(m, scheme...),
+        scratch_(m),
+        q1_(m.nq),
+        trial_(m.nq),
+        delta_(m.nv),
+        before_(m.nv),
+        weight_(m.nv),
+        p1_(m.nv),
+        trial_increment_(m.nv),
+        increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {}
 
   void reset(const double* q0, const double* p0) override {
     std::copy(q0, q0 + m_.nq, q.begin());
@@ -159,7 +170,9 @@ class VariationalRun final : public AnyRun {
       case Guess::Extrapolate:
         for (int j = 0; j < n; ++j) d[j] = 3 * (d0[j] - d1[j]) + d2[j];
         break;
-      case Guess::Current: std::fill(d, d + n, 0.0); break;
+      case Guess::Current:
+        std::fill(d, d + n, 0.0);
+        break;
       case Guess::Velocity:
       case Guess::Acceleration:
         velocity(before_.data());

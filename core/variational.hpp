@@ -62,23 +62,44 @@ struct VariationalWorkspace {
   std::vector<Displacement> displacement;           // of each body
   std::vector<Spatial<double>> twist;               // exp: log of each body's displacement
   std::vector<Spatial<double>> mu, F;               // momentum of each body; wrench carried to the joints
-  std::vector<Spatial<double>> load;                // position-dependent wrench on each body at the beginning, or the end
-  std::vector<double> joint_load;                   // the same on each velocity
-  std::vector<General6<double>> A;                  // articulated Newton matrix of each body
-  std::vector<Spatial<double>> W, Z, eta;           // of each velocity: A S', Aᵀ S; of each body: motion of the end
+  std::vector<Spatial<double>> load;       // position-dependent wrench on each body at the beginning, or the end
+  std::vector<double> joint_load;          // the same on each velocity
+  std::vector<General6<double>> A;         // articulated Newton matrix of each body
+  std::vector<Spatial<double>> W, Z, eta;  // of each velocity: A S', Aᵀ S; of each body: motion of the end
   std::vector<double> pivot_inverse, u, b, r, zero;
-  std::vector<double> scale;                        // of each velocity: size of the terms that r is made of
-  std::vector<double> damping, stiff;               // of each velocity: joint damping; a/h + c/2
-  std::vector<std::array<double, 36>> block;        // of bodies with several coordinates: inverse of their pivot block
-  std::vector<double> line_length;                  // of each line at the beginning
-  std::vector<char> has_block_terms;                // of each body: rotor inertia or damping on a Ball or Free joint
+  std::vector<double> scale;                  // of each velocity: size of the terms that r is made of
+  std::vector<double> damping, stiff;         // of each velocity: joint damping; a/h + c/2
+  std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
+  std::vector<double> line_length;            // of each line at the beginning
+  std::vector<char> has_block_terms;          // of each body: rotor inertia or damping on a Ball or Free joint
   bool damped_lines = false, loads = false;
 
   explicit VariationalWorkspace(const Model& model)
-      : m(model), first(m), second(m), held(m.size()), displacement(m.size()), twist(m.size()), mu(m.size()),
-        F(m.size()), load(m.size()), joint_load(m.nv), A(m.size()), W(m.nv), Z(m.nv), eta(m.size()),
-        pivot_inverse(m.nv), u(m.nv), b(m.nv), r(m.nv), zero(m.nv), scale(m.nv), damping(m.nv), stiff(m.nv),
-        block(m.size()), line_length(m.lines.size()), has_block_terms(m.size()) {
+      : m(model),
+        first(m),
+        second(m),
+        held(m.size()),
+        displacement(m.size()),
+        twist(m.size()),
+        mu(m.size()),
+        F(m.size()),
+        load(m.size()),
+        joint_load(m.nv),
+        A(m.size()),
+        W(m.nv),
+        Z(m.nv),
+        eta(m.size()),
+        pivot_inverse(m.nv),
+        u(m.nv),
+        b(m.nv),
+        r(m.nv),
+        zero(m.nv),
+        scale(m.nv),
+        damping(m.nv),
+        stiff(m.nv),
+        block(m.size()),
+        line_length(m.lines.size()),
+        has_block_terms(m.size()) {
     for (const JointDamper& d : m.joint_dampers) damping[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
@@ -99,8 +120,8 @@ inline void position_loads(VariationalWorkspace& w, Workspace<double>& at, const
   for (int i = 1; i < w.m.size(); ++i) w.load[i] = -1.0 * at.force[i];
 }
 
-// Momentum and damping impulse of a Ball or Free joint's own rotor and damper, of which r loses `t` at the beginning and
-// p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv × nv).
+// Momentum and damping impulse of a Ball or Free joint's own rotor and damper, of which r loses `t` at the beginning
+// and p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv × nv).
 inline void joint_block_terms(const VariationalWorkspace& w, const Body& body, const double* q0, const double* q1,
                               double h, bool end, double* t, double* N) {
   const bool free = body.kind == Kind::Free;
@@ -127,8 +148,7 @@ inline void joint_block_terms(const VariationalWorkspace& w, const Body& body, c
     const double k = w.m.armature[body.v + 3 + i] / h + 0.5 * side * w.damping[body.v + 3 + i];
     t[3 + i] = k * moved[i];
     if (!N) continue;
-    for (int j = 0; j < 3; ++j)
-      N[n * (3 + i) + 3 + j] = k * dot(i == 0 ? R0.a : i == 1 ? R0.b : R0.c, R1.column(j));
+    for (int j = 0; j < 3; ++j) N[n * (3 + i) + 3 + j] = k * dot(i == 0 ? R0.a : i == 1 ? R0.b : R0.c, R1.column(j));
   }
 }
 
@@ -166,7 +186,8 @@ void displace(VariationalWorkspace& w, double h, const double* q_next) {
                  (body.mass * inverse_h) * (end.x - start.x)};
       if constexpr (WithDerivative) {
         const double d = body.mass * inverse_h;
-        w.A[i] = {Action::derivative(w.held[i], w.displacement[i], inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
+        w.A[i] = {
+            Action::derivative(w.held[i], w.displacement[i], inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
       }
     } else {
       w.twist[i] = Action::logarithm(start, end);
@@ -224,8 +245,8 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
       const int j = body.v + k;
       const Spatial<double>& S = w.now->S[j];
       w.r[j] = w.b[j] - t[k] - dot(S, F);
-      const double scale = std::fabs(w.b[j]) + std::fabs(t[k]) + norm1(S.angular) * norm1(F.angular) +
-                           norm1(S.linear) * norm1(F.linear);
+      const double scale =
+          std::fabs(w.b[j]) + std::fabs(t[k]) + norm1(S.angular) * norm1(F.angular) + norm1(S.linear) * norm1(F.linear);
       w.scale[j] = scale + 1e-300;
       const double ratio = std::fabs(w.r[j]) / w.scale[j];
       if (!(ratio <= largest)) largest = ratio, worst = j;
@@ -235,8 +256,9 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
   return largest;
 }
 
-// Is every entry of w.r, after residual, within `factor` of what rounding makes of it? Positions are rounded to ε |x| and
-// angles to ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values.
+// Is every entry of w.r, after residual, within `factor` of what rounding makes of it? Positions are rounded to ε |x|
+// and angles to ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute
+// values.
 inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q1, double factor) {
   const Model& m = w.m;
   double turn = 1;
@@ -252,7 +274,8 @@ inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q
     const double torque = w.F[i].angular.x, force = w.F[i].linear.x;
     for (int j = body.v; j < body.v + body.nv; ++j) {
       const Spatial<double>& S = w.now->S[j];
-      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force + factor * 2.2e-16 * std::fabs(w.b[j])))
+      if (!(std::fabs(w.r[j]) <=
+            norm1(S.angular) * torque + norm1(S.linear) * force + factor * 2.2e-16 * std::fabs(w.b[j])))
         return false;
     }
     w.F[body.parent].angular.x += torque + norm1(w.now->pose[i].r) * force;
@@ -270,7 +293,8 @@ inline bool invert_small(double* a, int n) {
     for (int i = c + 1; i < n; ++i)
       if (std::fabs(a[n * i + c]) > std::fabs(a[n * pivot + c])) pivot = i;
     if (!(std::fabs(a[n * pivot + c]) > 0)) return false;
-    for (int k = 0; k < n; ++k) std::swap(a[n * c + k], a[n * pivot + k]), std::swap(inverse[n * c + k], inverse[n * pivot + k]);
+    for (int k = 0; k < n; ++k)
+      std::swap(a[n * c + k], a[n * pivot + k]), std::swap(inverse[n * c + k], inverse[n * pivot + k]);
     const double scale = 1 / a[n * c + c];
     for (int k = 0; k < n; ++k) a[n * c + k] *= scale, inverse[n * c + k] *= scale;
     for (int i = 0; i < n; ++i) {
@@ -372,8 +396,8 @@ inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta
   solve_outward(w, delta);
 }
 
-// One Newton step from q1 without damped lines, after displace<…, true>: residual, elimination and solution in one sweep to
-// the root and one back, so that the dependent sums of one hide behind the products of the other.
+// One Newton step from q1 without damped lines, after displace<…, true>: residual, elimination and solution in one
+// sweep to the root and one back, so that the dependent sums of one hide behind the products of the other.
 inline void newton_sweep(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
   const Model& m = w.m;
   collect_impulses(w, h);

@@ -31,7 +31,7 @@ struct Workspace {
   std::vector<Spatial<T>> W;        // of each velocity: articulated inertia times S
   std::vector<T> pivot_inverse, u;  // of each velocity
   std::vector<T> joint_force;       // of each velocity: what elements apply to it
-  std::vector<T> sine, cosine;           // of each coordinate
+  std::vector<T> sine, cosine;      // of each coordinate
 
   explicit Workspace(const Model& m)
       : pose(m.size()),

@@ -42,8 +42,8 @@ inline bool is_ready(const Rows& a) {
 // result, of the arguments' leading shape and `tail`. Returns None when an argument is not ready (another type, not
 // contiguous, not finite, another leading shape): the caller then prepares it, or says what is wrong with it.
 template <std::size_t N, std::size_t M, class Kernel>
-nb::object on_rows(NativeModel& self, const std::array<Rows, N>& arguments, const std::array<int, M>& tail,
-                   bool zeroed, Kernel&& kernel) {
+nb::object on_rows(NativeModel& self, const std::array<Rows, N>& arguments, const std::array<int, M>& tail, bool zeroed,
+                   Kernel&& kernel) {
   for (const Rows& a : arguments)
     if (!is_ready(a)) return nb::none();
   auto* first = reinterpret_cast<PyArrayObject*>(arguments[0].given.ptr());

@@ -117,20 +117,6 @@ nb::object configuration_rate_rows(NativeModel& self, nb::handle q, nb::handle v
                  [&](Pointers x, double* out, W&) { configuration_rate(m, x[0], x[1], out); });
 }
 
-// Of each coordinate: its pivot (inertia with all beyond it free) and its entry in the mass matrix's diagonal, (2, nv).
-nb::object pivots(NativeModel& self, nb::handle q) {
-  const Model& m = self.model;
-  return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{2, m.nv}, false,
-                 [&](Pointers x, double* out, W& w) {
-                   factorize_mass(m, x[0], w);
-                   composite_inertias(m, w);
-                   for (int j = 0; j < m.nv; ++j) {
-                     out[j] = 1 / w.pivot_inverse[j];
-                     out[m.nv + j] = dot(w.S[j], w.composite[m.body_of[j]] * w.S[j]) + m.armature[j];
-                   }
-                 });
-}
-
 void normalize_rows(NativeModel& self, Out q) {
   for (std::size_t k = 0; k < q.size() / self.model.nq; ++k) normalize(self.model, q.data() + k * self.model.nq);
 }
@@ -139,20 +125,20 @@ void normalize_rows(NativeModel& self, Out q) {
 
 void bind_dynamics(nb::class_<NativeModel>& cls) {
   if (_import_array() < 0) throw nb::python_error();
-  cls.def("inverse_dynamics", &inverse_dynamics_rows, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("forward_dynamics", &forward_dynamics_rows, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("mass_matrix", &mass_matrix_rows)
-      .def("inverse_mass_product", &inverse_mass_product_rows)
-      .def("momenta", &momenta_rows)
-      .def("kinetic_energy", &kinetic_energy_rows)
-      .def("potential_energy", &potential_energy_rows)
-      .def("spatial_momentum", &spatial_momentum_rows)
-      .def("pose", &pose_rows)
-      .def("body_velocity", &body_velocity_rows)
-      .def("jacobian", &jacobian_rows)
-      .def("retract", &retract_rows)
-      .def("configuration_rate", &configuration_rate_rows)
-      .def("pivots", &pivots)
+  const auto row = nb::arg().none();  // None is not ready, like anything else that is no array
+  cls.def("inverse_dynamics", &inverse_dynamics_rows, row, row, row, row)
+      .def("forward_dynamics", &forward_dynamics_rows, row, row, row, row)
+      .def("mass_matrix", &mass_matrix_rows, row)
+      .def("inverse_mass_product", &inverse_mass_product_rows, row, row)
+      .def("momenta", &momenta_rows, row, row)
+      .def("kinetic_energy", &kinetic_energy_rows, row, row)
+      .def("potential_energy", &potential_energy_rows, row)
+      .def("spatial_momentum", &spatial_momentum_rows, row, row)
+      .def("pose", &pose_rows, row, nb::arg())
+      .def("body_velocity", &body_velocity_rows, row, row, nb::arg())
+      .def("jacobian", &jacobian_rows, row, nb::arg())
+      .def("retract", &retract_rows, row, row)
+      .def("configuration_rate", &configuration_rate_rows, row, row)
       .def("normalize", &normalize_rows);
 }
 

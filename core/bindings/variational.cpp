@@ -19,7 +19,13 @@ struct Forces {
   std::size_t tau_rows, input_rows;
 
   Forces(const Model& model, In t, In u, nb::object f, Out q, Out v)
-      : m(model), tau(t), inputs(u), function(std::move(f)), q_buffer(q), v_buffer(v), tau_rows(t.size() / m.nv),
+      : m(model),
+        tau(t),
+        inputs(u),
+        function(std::move(f)),
+        q_buffer(q),
+        v_buffer(v),
+        tau_rows(t.size() / m.nv),
         input_rows(m.inputs ? u.size() / m.inputs : 0) {}
 
   bool asks() const { return !function.is_none(); }
@@ -62,10 +68,17 @@ class ActionRun final : public NativeRun {
     const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
     const auto kind = static_cast<Solver>(solver);
     switch (action) {
-      case 0: run_ = std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, s, kind); break;
-      case 1: run_ = std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, s, kind); break;
-      case 2: run_ = std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, s, kind); break;
-      default: run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha);
+      case 0:
+        run_ = std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, s, kind);
+        break;
+      case 1:
+        run_ = std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, s, kind);
+        break;
+      case 2:
+        run_ = std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, s, kind);
+        break;
+      default:
+        run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha);
     }
   }
 

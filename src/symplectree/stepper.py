@@ -54,6 +54,7 @@ class Stepper:
         """That many steps under the forces of the last `step`, or none."""
         q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
         done = self._run.advance(self._count, steps, max(steps, 1), q, x)
+        self._run.counts.clear()  # a loop may go on for ever
         self._count += done
         if done < steps:
             raise self._run.failure(self._count)

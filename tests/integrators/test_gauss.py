@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import planar_chain, random_mechanism, random_state
 
 import symplectree as st
+from mechanisms import planar_chain, random_mechanism, random_state
 
 STEPS = {4: (1e-2, 5e-3), 6: (2e-2, 1e-2), 8: (5e-2, 2.5e-2)}
 
@@ -26,7 +26,9 @@ def test_order(tree, order):
     model, q, v = tree
     exact = st.simulate(model, q, v0=v, duration=0.1, dt=5e-3, method=st.Variational(order=8)).q[-1]
     errors = [
-        distance(model, st.simulate(model, q, v0=v, duration=0.1, dt=h, method=st.Variational(order=order)).q[-1], exact)
+        distance(
+            model, st.simulate(model, q, v0=v, duration=0.1, dt=h, method=st.Variational(order=order)).q[-1], exact
+        )
         for h in STEPS[order]
     ]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.5)
@@ -44,7 +46,7 @@ def test_forward_then_backward_returns(order):
 
 @pytest.mark.parametrize("order", [4, 6, 8])
 def test_symplectic_on_a_tree_with_ball_and_free(order):
-    """In left-trivialised coordinates the form has, beside the canonical part, the momentum on the bracket of each joint."""
+    """Trivialised from the left, the form has the momentum on the bracket of each joint beside the canonical part."""
     m = st.Mechanism()
     hull = m.world.link("hull", st.Free("base"), mass=2, com=(0.1, 0, 0), inertia=(0.3, 0.4, 0.5))
     hull.link("arm", st.Ball("b"), at=(0, 0, -0.5), mass=1, com=(0, 0.1, -0.4), inertia=(0.1, 0.12, 0.05))

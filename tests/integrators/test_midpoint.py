@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism, random_state, spatial_chain
 
 import symplectree as st
+from mechanisms import random_mechanism, random_state, spatial_chain
 from symplectree.reference import midpoint
 
 DATA = Path(__file__).parent.parent / "data"

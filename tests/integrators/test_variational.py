@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import planar_chain, random_mechanism, random_state, spatial_chain
 
 import symplectree as st
+from mechanisms import planar_chain, random_mechanism, random_state, spatial_chain
 
 ACTIONS = ("cayley", "chord", "exp")
 TIGHT = st.Adaptive(rtol=1e-13, atol=1e-13)
@@ -203,7 +203,13 @@ def test_chord_says_when_a_rotation_is_too_fast():
     assert error.residual > 0 and len(error.trajectory) == 1
 
 
-@pytest.mark.parametrize("arguments", [{"action": "cayly"}, {"solver": "x"}, {"guess": "y"}, {"tol": -1}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"action": "cayly"}, {"solver": "x"}, {"guess": "y"}, {"tol": -1}, {"tol": "a"}, {"order": 3}, {"alpha": 2},
+        {"max_iterations": 0}, {"max_iterations": 1.5}, {"substeps": -1}, {"substeps": 1000},
+    ],
+)  # fmt: skip
 def test_misspelt_settings_are_refused(arguments):
     with pytest.raises(st.ModelError, match=next(iter(arguments))):
         st.Variational(**arguments)

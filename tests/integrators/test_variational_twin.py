@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism, random_state
 
 import symplectree as st
+from mechanisms import random_mechanism, random_state
 from symplectree.reference import variational
 
 

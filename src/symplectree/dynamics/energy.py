@@ -11,19 +11,13 @@ from symplectree.mechanism.model import Model
 
 def kinetic_energy(model: Model, q: Any, v: Any) -> Array:
     """½ vᵀ M(q) v [J], rotor inertia included; a number, or one per row."""
-    try:
-        out = model.native.kinetic_energy(q, v)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.kinetic_energy(q, v)
     return (out if out is not None else prepared(model, model.native.kinetic_energy, q, v=v))[()]
 
 
 def potential_energy(model: Model, q: Any) -> Array:
     """Gravity (zero at the world's origin) and springs [J]; a number, or one per row."""
-    try:
-        out = model.native.potential_energy(q)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.potential_energy(q)
     return (out if out is not None else prepared(model, model.native.potential_energy, q))[()]
 
 
@@ -37,8 +31,5 @@ def spatial_momentum(model: Model, q: Any, v: Any) -> Array:
 
     Rotor inertia is not counted: it belongs to the joint, not to a body.
     """
-    try:
-        out = model.native.spatial_momentum(q, v)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.spatial_momentum(q, v)
     return out if out is not None else prepared(model, model.native.spatial_momentum, q, v=v)

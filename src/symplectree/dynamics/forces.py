@@ -17,10 +17,7 @@ from symplectree.mechanism.model import Model
 def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, *, inputs: Any = None) -> Array:
     """τ = M(q) a + bias(q, v): joint forces needed, besides all elements, to accelerate by a. O(n)."""
     u = None if inputs is None else inputs_vector(model, inputs)
-    try:
-        out = model.native.inverse_dynamics(q, v, a, u)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.inverse_dynamics(q, v, a, u)
     return out if out is not None else prepared(model, model.native.inverse_dynamics, q, u, v=v, a=a)
 
 
@@ -32,35 +29,23 @@ def bias_forces(model: Model, q: Any, v: Any, *, inputs: Any = None) -> Array:
 def forward_dynamics(model: Model, q: Any, v: Any, tau: Any, *, inputs: Any = None) -> Array:
     """a = M(q)⁻¹ (τ − bias(q, v)): the acceleration under all elements and extra joint forces τ. O(n)."""
     u = None if inputs is None else inputs_vector(model, inputs)
-    try:
-        out = model.native.forward_dynamics(q, v, tau, u)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.forward_dynamics(q, v, tau, u)
     return out if out is not None else prepared(model, model.native.forward_dynamics, q, u, v=v, tau=tau)
 
 
 def mass_matrix(model: Model, q: Any) -> Array:
     """M(q) (nv, nv): kinetic energy is ½ vᵀ M v, rotor inertia included."""
-    try:
-        out = model.native.mass_matrix(q)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.mass_matrix(q)
     return out if out is not None else prepared(model, model.native.mass_matrix, q)
 
 
 def inverse_mass_product(model: Model, q: Any, x: Any) -> Array:
     """M(q)⁻¹ x in O(n) by articulated bodies: the velocity of a momentum, or the acceleration that a force adds."""
-    try:
-        out = model.native.inverse_mass_product(q, x)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.inverse_mass_product(q, x)
     return out if out is not None else prepared(model, model.native.inverse_mass_product, q, x=x)
 
 
 def momenta(model: Model, q: Any, v: Any) -> Array:
     """p = M(q) v = ∂L/∂v in O(n)."""
-    try:
-        out = model.native.momenta(q, v)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.momenta(q, v)
     return out if out is not None else prepared(model, model.native.momenta, q, v=v)

@@ -15,37 +15,25 @@ from symplectree.mechanism.model import Model
 def pose(model: Model, q: Any, frame: str) -> Array:
     """Pose T_world,frame of a frame (4, 4), JM08 (1)."""
     index = model.find_frame(frame)
-    try:
-        out = model.native.pose(q, index)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.pose(q, index)
     return out if out is not None else prepared(model, model.native.pose, q, index)
 
 
 def jacobian(model: Model, q: Any, frame: str) -> Array:
     """Body Jacobian J (6, nv): the frame's body twist is J v, [angular; linear] in its own axes at its origin."""
     index = model.find_frame(frame)
-    try:
-        out = model.native.jacobian(q, index)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.jacobian(q, index)
     return out if out is not None else prepared(model, model.native.jacobian, q, index)
 
 
 def body_velocity(model: Model, q: Any, v: Any, frame: str) -> Array:
     """Body twist (6,) of a frame, [angular; linear] in its own axes, JM08 (6)."""
     index = model.find_frame(frame)
-    try:
-        out = model.native.body_velocity(q, v, index)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.body_velocity(q, v, index)
     return out if out is not None else prepared(model, model.native.body_velocity, q, index, v=v)
 
 
 def retract(model: Model, q: Any, increment: Any) -> Array:
     """The configuration reached from q by an increment (nv,): a sum, except for quaternions, which turn by it."""
-    try:
-        out = model.native.retract(q, increment)
-    except TypeError:  # the core takes no None
-        out = None
+    out = model.native.retract(q, increment)
     return out if out is not None else prepared(model, model.native.retract, q, increment=increment)

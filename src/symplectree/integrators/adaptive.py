@@ -44,6 +44,7 @@ class _AdaptiveRun:
 
         self.method, self.model, self.dt, self.forces = method, model, dt, forces
         self.q, self.x = np.array(q), np.array(v)
+        self.counts: list[tuple[int, int, Array]] = []
         self._piecewise = len(forces.tau) > 1
         self._step = 0
         self._too_many = False

@@ -38,6 +38,7 @@ class _ClassicalRun:
     def __init__(self, model: Model, method: int, q: Array, v: Array, dt: float, forces: ForceSource) -> None:
         self.model, self.method, self.dt, self.forces = model, method, dt, forces
         self.q, self.x = np.array(q), np.array(v)
+        self.counts: list[tuple[int, int, Array]] = []
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source = self.forces

@@ -18,11 +18,13 @@ class Run(Protocol):
     """The state of one integration.
 
     `second` says whether the state's second half is a velocity or a momentum; `q` and `x` (that half) are current.
+    `counts` grows with every call of `advance`: its first step, how many steps a row stands for, and the rows.
     """
 
     second: ClassVar[Literal["v", "p"]]
     q: Array
     x: Array
+    counts: list[tuple[int, int, Array]]
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         """Take `steps` steps, of which the first is number `first`, and write every `save_every`-th state.

@@ -13,6 +13,7 @@ from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.numeric import is_positive
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
 SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
@@ -30,9 +31,10 @@ class Variational:
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
         Then action, alpha, solver and guess do not matter.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4).
-    guess: where the solver starts. "extrapolate" the last steps, or LLPS16's "current", "velocity", "acceleration".
+    guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
+        v = M⁻¹p), "acceleration" (q ⊕ (h v + ½ h² a)). When it leads nowhere, others are tried.
     tol: residual of a step relative to the terms it is made of, 1e-11 when left out; rounding always counts as converged.
-    max_iterations: of the solver; substeps: how often a step without solution may be halved.
+    max_iterations: of the solver from one guess; substeps: how often a step without solution may be halved.
     """
 
     action: Literal["cayley", "chord", "exp", "midpoint"] = "cayley"
@@ -50,12 +52,16 @@ class Variational:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give one of {', '.join(map(repr, known))}")
         if self.order not in (2, 4, 6, 8):
             raise ModelError(f"order is {self.order!r}; give 2, 4, 6 or 8")
-        if not isinstance(self.alpha, float | int) or not 0 <= self.alpha <= 1:
+        if not isinstance(self.alpha, float | int) or isinstance(self.alpha, bool) or not 0 <= self.alpha <= 1:
             raise ModelError(f"alpha is {self.alpha!r}; give a number from 0 to 1")
         if self.action == "midpoint" and self.solver not in ("newton", "dense"):
             raise ModelError(f"action 'midpoint' is solved by 'newton', not by {self.solver!r}")
-        if self.tol is not None and not 0 < self.tol < 1:
+        if self.tol is not None and not (is_positive(self.tol) and self.tol < 1):
             raise ModelError(f"tol is {self.tol!r}; give a number between 0 and 1")
+        for name, least, most in (("max_iterations", 1, 10000), ("substeps", 0, 30)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+                raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
 
     def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> VariationalRun:
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces)
@@ -102,7 +108,7 @@ class VariationalRun:
             warnings.warn(
                 f"{counts[:, 1].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
                 "Trajectory.substeps, or take a smaller dt",
-                stacklevel=3,
+                stacklevel=4,
             )
         ends_taken = np.concatenate([np.zeros(0, dtype=int), *ends])[taken]
         return {"ends": ends_taken, "iterations": counts[:, 0], "substeps": counts[:, 1]}
