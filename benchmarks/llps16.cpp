@@ -62,15 +62,28 @@ Mat4 scaled(double s, Mat4 x) {
   return x;
 }
 
-// The chain's links: rotation about x or y, then the next joint 1 m below; mass 1 at the middle.
+// The chain in the papers' tree form: every frame is one elementary transformation of its parent (JM08 assumption 1),
+// so a link is three frames: the joint's rotation, the mass half a metre below it, and the next joint's place one metre
+// below.
 struct TreeForm {
+  static constexpr int kJoint = 0, kMass = 1, kEnd = 2;
+
   int n;
-  std::vector<Mat4> g, inverse, twist, pose, velocity;
-  std::vector<std::vector<Mat4>> velocity_dq;  // [body][coordinate]
+  std::vector<Mat4> g, inverse, twist, pose, velocity;               // of each frame, 3 i + kind
+  std::vector<std::vector<Mat4>> pose_dq, velocity_dq, velocity_dv;  // [frame][coordinate]
   std::vector<double> residual;
 
   explicit TreeForm(int size)
-      : n(size), g(n), inverse(n), twist(n), pose(n), velocity(n), velocity_dq(n, std::vector<Mat4>(n)), residual(n) {
+      : n(size),
+        g(3 * n),
+        inverse(3 * n),
+        twist(n),
+        pose(3 * n),
+        velocity(3 * n),
+        pose_dq(3 * n, std::vector<Mat4>(n)),
+        velocity_dq(pose_dq),
+        velocity_dv(pose_dq),
+        residual(n) {
     for (int i = 0; i < n; ++i) {
       if (i % 2) {
         twist[i].a[0][2] = 1, twist[i].a[2][0] = -1;
@@ -80,52 +93,56 @@ struct TreeForm {
     }
   }
 
+  static int parent(int frame) { return frame % 3 == kJoint ? frame - 1 : frame - frame % 3; }
+
+  void place(int frame, double angle) {
+    Mat4& T = g[frame] = Mat4{};
+    const double c = std::cos(angle), s = std::sin(angle);
+    for (int k = 0; k < 4; ++k) T.a[k][k] = 1;
+    if (frame % 3 == kMass) T.a[2][3] = -0.5;
+    if (frame % 3 == kEnd) T.a[2][3] = -1;
+    if (frame % 3 == kJoint && frame / 3 % 2) T.a[0][0] = T.a[2][2] = c, T.a[0][2] = s, T.a[2][0] = -s;
+    if (frame % 3 == kJoint && frame / 3 % 2 == 0) T.a[1][1] = T.a[2][2] = c, T.a[1][2] = -s, T.a[2][1] = s;
+    Mat4& I = inverse[frame] = Mat4{};
+    I.a[3][3] = 1;
+    for (int r = 0; r < 3; ++r)
+      for (int k = 0; k < 3; ++k) I.a[r][k] = T.a[k][r], I.a[r][3] -= T.a[k][r] * T.a[k][3];
+  }
+
   // p + D₁L_d of the midpoint action, JM08 (23), from ∂L/∂q (16) and ∂L/∂q̇.
   void evaluate(const double* q0, const double* q1, const double* p, double h) {
-    for (int i = 0; i < n; ++i) {
-      const double angle = 0.5 * (q0[i] + q1[i]), rate = (q1[i] - q0[i]) / h, c = std::cos(angle), s = std::sin(angle);
-      Mat4 T;
-      T.a[3][3] = 1, T.a[2][3] = i ? -1 : 0;
-      if (i % 2) {
-        T.a[0][0] = c, T.a[0][2] = s, T.a[1][1] = 1, T.a[2][0] = -s, T.a[2][2] = c;
-      } else {
-        T.a[0][0] = 1, T.a[1][1] = c, T.a[1][2] = -s, T.a[2][1] = s, T.a[2][2] = c;
+    for (int f = 0; f < 3 * n; ++f) {
+      const int i = f / 3, up = parent(f);
+      const bool joint = f % 3 == kJoint;
+      place(f, 0.5 * (q0[i] + q1[i]));
+      const Mat4 carried = up < 0 ? Mat4{} : inverse[f] * velocity[up] * g[f];
+      pose[f] = up < 0 ? g[f] : pose[up] * g[f];                                          // JM08 (1)
+      velocity[f] = joint ? carried + ::scaled((q1[i] - q0[i]) / h, twist[i]) : carried;  // (6)
+      for (int k = 0; k < i + !joint; ++k) {
+        pose_dq[f][k] = pose_dq[up][k] * g[f];                       // (3)
+        velocity_dq[f][k] = inverse[f] * velocity_dq[up][k] * g[f];  // (7)
+        velocity_dv[f][k] = inverse[f] * velocity_dv[up][k] * g[f];  // (8)
       }
-      g[i] = T;
-      Mat4 I;
-      I.a[3][3] = 1;
-      for (int r = 0; r < 3; ++r)
-        for (int k = 0; k < 3; ++k) {
-          I.a[r][k] = T.a[k][r];
-          I.a[r][3] -= T.a[k][r] * T.a[k][3];
-        }
-      inverse[i] = I;
-      pose[i] = i ? pose[i - 1] * g[i] : g[i];                                // JM08 (1)
-      const Mat4 carried = i ? inverse[i] * velocity[i - 1] * g[i] : Mat4{};  // (6)
-      velocity[i] = carried + ::scaled(rate, twist[i]);
-      for (int k = 0; k < i; ++k) velocity_dq[i][k] = inverse[i] * velocity_dq[i - 1][k] * g[i];  // (7)
-      velocity_dq[i][i] = carried * twist[i] + ::scaled(-1, twist[i] * carried);
+      if (!joint) continue;
+      pose_dq[f][i] = pose[f] * twist[i];
+      velocity_dq[f][i] = carried * twist[i] + ::scaled(-1, twist[i] * carried);
+      velocity_dv[f][i] = twist[i];
     }
     for (int j = 0; j < n; ++j) {
       double dq = 0, dv = 0;
-      Mat4 column = twist[j];  // ∂v/∂q̇_j of body j, carried outward
-      Mat4 moved = pose[j] * twist[j];
       for (int k = j; k < n; ++k) {
-        if (k > j) column = inverse[k] * column * g[k], moved = moved * g[k];
-        dq += product(velocity[k], velocity_dq[k][j]) + 9.81 * 0.5 * moved.a[2][2] - 9.81 * moved.a[2][3];
-        dv += product(velocity[k], column);
+        const int f = 3 * k + kMass;
+        dq += product(velocity[f], velocity_dq[f][j]) - 9.81 * pose_dq[f][j].a[2][3];
+        dv += product(velocity[f], velocity_dv[f][j]);
       }
       residual[j] = p[j] + 0.5 * h * dq - dv;
     }
   }
 
-  // v₁ᵀ M v₂ of a link, about its joint.
+  // v₁ᵀ M v₂ of a mass.
   static double product(const Mat4& x, const Mat4& y) {
-    const double w1[3] = {x.a[2][1], x.a[0][2], x.a[1][0]}, w2[3] = {y.a[2][1], y.a[0][2], y.a[1][0]};
-    const double u1[3] = {x.a[0][3] - 0.5 * w1[1], x.a[1][3] + 0.5 * w1[0], x.a[2][3]};
-    const double u2[3] = {y.a[0][3] - 0.5 * w2[1], y.a[1][3] + 0.5 * w2[0], y.a[2][3]};
-    return 0.084 * (w1[0] * w2[0] + w1[1] * w2[1]) + 0.002 * w1[2] * w2[2] + u1[0] * u2[0] + u1[1] * u2[1] +
-           u1[2] * u2[2];
+    return 0.084 * (x.a[2][1] * y.a[2][1] + x.a[0][2] * y.a[0][2]) + 0.002 * x.a[1][0] * y.a[1][0] +
+           x.a[0][3] * y.a[0][3] + x.a[1][3] * y.a[1][3] + x.a[2][3] * y.a[2][3];
   }
 };
 
