@@ -8,7 +8,7 @@ namespace symplectree {
 
 // The wrench that motion requires of body i beyond what is proportional to its acceleration: gyroscopic, and gravity.
 template <class T>
-inline Spatial<T> velocity_wrench(const Body& body, const Sym3<T>& inertia, const Spatial<T>& V,
+inline Spatial<T> velocity_wrench(const Body& body, const Mat3<T>& inertia, const Spatial<T>& V,
                                   const Vec3<T>& gravity) {
   return {cross(V.angular, inertia * V.angular), T(-body.mass) * gravity};
 }
@@ -35,7 +35,7 @@ void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const 
     Spatial<T> A = shift_motion(w.acceleration[body.parent], w.pose[i].r) + w.bias[i];
     for (int j = body.v; j < body.v + body.nv; ++j) A += a[j] * w.S[j];
     w.acceleration[i] = A;
-    const Sym3<T> inertia = rotated(w.pose[i].R, cast<T>(body.inertia));
+    const Mat3<T> inertia = rotated_columns(w.pose[i].R, cast<T>(body.inertia));
     w.force[i] = velocity_wrench(body, inertia, w.V[i], gravity);
     w.force[i] += {inertia * A.angular, T(body.mass) * A.linear};
   }
@@ -54,7 +54,7 @@ template <class T>
 void start_articulated(const Model& m, Workspace<T>& w) {
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    w.articulated[i] = {rotated(w.pose[i].R, cast<T>(body.inertia)), Mat3<T>{}, Sym3<T>::diagonal(T(body.mass))};
+    w.articulated[i] = articulated(rotated_columns(w.pose[i].R, cast<T>(body.inertia)), T(body.mass));
   }
 }
 
@@ -96,8 +96,8 @@ void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, cons
     const Body& body = m.bodies[i];
     place_body(body, q, w.pose[i], w);
     move_body(body, i, v, w);
-    const Sym3<T> inertia = rotated(w.pose[i].R, cast<T>(body.inertia));
-    w.articulated[i] = {inertia, Mat3<T>{}, Sym3<T>::diagonal(T(body.mass))};
+    const Mat3<T> inertia = rotated_columns(w.pose[i].R, cast<T>(body.inertia));
+    w.articulated[i] = articulated(inertia, T(body.mass));
     w.force[i] = velocity_wrench(body, inertia, w.V[i], gravity);
   }
   joint_element_forces(m, q, v, inputs, w);

@@ -107,7 +107,9 @@ class GaussRun {
         std::swap(newest_, rate_[i]);
       }
       if (!std::isfinite(change)) return fail();
-      if (change <= 4e-16 * size || (change < 1e-10 * size && change >= last)) return finish(h);  // or rounding only
+      // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
+      const double ratio = it == 0 ? 1 : std::min(change / last, 0.5);
+      if (change * ratio <= 4e-16 * size || (change < 1e-10 * size && change >= last)) return finish(h);
       if (it > 8 && change > 2 * last) return fail();
       last = change;
     }

@@ -121,6 +121,14 @@ template <class T>
 Mat3<T> transposed(const Mat3<T>& m) {
   return {{m.a.x, m.b.x, m.c.x}, {m.a.y, m.b.y, m.c.y}, {m.a.z, m.b.z, m.c.z}};
 }
+inline Mat3<double> transposed(const Mat3<double>& m) {
+  const Lanes even = __builtin_shufflevector(m.a.lanes, m.b.lanes, 0, 4, 2, 6);
+  const Lanes odd = __builtin_shufflevector(m.a.lanes, m.b.lanes, 1, 5, 3, 7);
+  return {Vec3<double>(__builtin_shufflevector(even, m.c.lanes, 0, 1, 4, 7)),
+          Vec3<double>(__builtin_shufflevector(odd, m.c.lanes, 0, 1, 5, 7)),
+          Vec3<double>(__builtin_shufflevector(even, m.c.lanes, 2, 3, 6, 7))};
+}
+inline Vec3<double> transposed_times(const Mat3<double>& m, const Vec3<double>& v) { return transposed(m) * v; }
 template <class T>
 Mat3<T> operator+(const Mat3<T>& m, const Mat3<T>& n) {
   return {m.a + n.a, m.b + n.b, m.c + n.c};
@@ -135,7 +143,6 @@ struct Sym3 {
     xx += s.xx, yy += s.yy, zz += s.zz, xy += s.xy, xz += s.xz, yz += s.yz;
     return *this;
   }
-  static Sym3 diagonal(const T& d) { return {d, d, d, T(0), T(0), T(0)}; }
 };
 
 template <class T>

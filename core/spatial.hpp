@@ -40,6 +40,10 @@ template <class T>
 T dot(const Spatial<T>& a, const Spatial<T>& b) {
   return dot(a.angular, b.angular) + dot(a.linear, b.linear);
 }
+inline double dot(const Spatial<double>& a, const Spatial<double>& b) {
+  const Lanes p = a.angular.lanes * b.angular.lanes + a.linear.lanes * b.linear.lanes;
+  return (p[0] + p[2]) + p[1];
+}
 
 // The twist of a parent at the child's point, which lies r beyond the parent's.
 template <class T>
@@ -97,18 +101,24 @@ RigidInertia<T> shifted(const RigidInertia<T>& I, const Vec3<T>& r) {
   return out;
 }
 
-// Articulated-body inertia: the symmetric 6×6 matrix [A, H; Hᵀ, M].
+// Articulated-body inertia: the symmetric 6×6 matrix [A, H; Hᵀ, M], A and M kept in full because columns are fast.
 template <class T>
 struct ArticulatedInertia {
-  Sym3<T> A;
-  Mat3<T> H;
-  Sym3<T> M;
+  Mat3<T> A, H, M;
 
   ArticulatedInertia& operator+=(const ArticulatedInertia& b) {
-    A += b.A, H.a += b.H.a, H.b += b.H.b, H.c += b.H.c, M += b.M;
+    A.a += b.A.a, A.b += b.A.b, A.c += b.A.c;
+    H.a += b.H.a, H.b += b.H.b, H.c += b.H.c;
+    M.a += b.M.a, M.b += b.M.b, M.c += b.M.c;
     return *this;
   }
 };
+
+// The inertia of one body about its centre.
+template <class T>
+ArticulatedInertia<T> articulated(const Mat3<T>& inertia, const T& mass) {
+  return {inertia, {}, {{mass, T(0), T(0)}, {T(0), mass, T(0)}, {T(0), T(0), mass}}};
+}
 
 template <class T>
 Spatial<T> operator*(const ArticulatedInertia<T>& I, const Spatial<T>& V) {
@@ -120,28 +130,21 @@ template <class T>
 void subtract_outer(ArticulatedInertia<T>& I, const T& s, const Spatial<T>& u) {
   const Vec3<T> a = s * u.angular, l = s * u.linear;
   const Vec3<T>&p = u.angular, &q = u.linear;
-  I.A.xx -= a.x * p.x, I.A.yy -= a.y * p.y, I.A.zz -= a.z * p.z;
-  I.A.xy -= a.x * p.y, I.A.xz -= a.x * p.z, I.A.yz -= a.y * p.z;
+  I.A.a -= p.x * a, I.A.b -= p.y * a, I.A.c -= p.z * a;
   I.H.a -= q.x * a, I.H.b -= q.y * a, I.H.c -= q.z * a;
-  I.M.xx -= l.x * q.x, I.M.yy -= l.y * q.y, I.M.zz -= l.z * q.z;
-  I.M.xy -= l.x * q.y, I.M.xz -= l.x * q.z, I.M.yz -= l.y * q.z;
+  I.M.a -= q.x * l, I.M.b -= q.y * l, I.M.c -= q.z * l;
 }
 
 // The inertia about a point that lies r before the present one: Xᵀ I X with X the shift of motion by r.
 template <class T>
 ArticulatedInertia<T> shifted(const ArticulatedInertia<T>& I, const Vec3<T>& r) {
   // H' = H + r̂ M, A' = A − H r̂ + r̂ H'ᵀ
-  const Mat3<T> H{I.H.a + cross(r, Vec3<T>{I.M.xx, I.M.xy, I.M.xz}), I.H.b + cross(r, Vec3<T>{I.M.xy, I.M.yy, I.M.yz}),
-                  I.H.c + cross(r, Vec3<T>{I.M.xz, I.M.yz, I.M.zz})};
-  // Columns of H r̂.
-  const Vec3<T> gx = r.z * I.H.b - r.y * I.H.c, gy = r.x * I.H.c - r.z * I.H.a, gz = r.y * I.H.a - r.x * I.H.b;
-  // Columns of r̂ H'ᵀ.
-  const Vec3<T> hx = cross(r, Vec3<T>{H.a.x, H.b.x, H.c.x}), hy = cross(r, Vec3<T>{H.a.y, H.b.y, H.c.y}),
-                hz = cross(r, Vec3<T>{H.a.z, H.b.z, H.c.z});
-  ArticulatedInertia<T> out{I.A, H, I.M};
-  out.A.xx += hx.x - gx.x, out.A.yy += hy.y - gy.y, out.A.zz += hz.z - gz.z;
-  out.A.xy += hy.x - gy.x, out.A.xz += hz.x - gz.x, out.A.yz += hz.y - gz.y;
-  return out;
+  const Mat3<T> H{I.H.a + cross(r, I.M.a), I.H.b + cross(r, I.M.b), I.H.c + cross(r, I.M.c)}, rows = transposed(H);
+  return {
+      {I.A.a - (r.z * I.H.b - r.y * I.H.c) + cross(r, rows.a), I.A.b - (r.x * I.H.c - r.z * I.H.a) + cross(r, rows.b),
+       I.A.c - (r.y * I.H.a - r.x * I.H.b) + cross(r, rows.c)},
+      H,
+      I.M};
 }
 
 }  // namespace symplectree
