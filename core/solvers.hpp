@@ -3,7 +3,7 @@
 
 #include <Eigen/LU>
 
-#include "variational.hpp"
+#include "newton.hpp"
 
 namespace symplectree {
 

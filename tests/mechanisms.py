@@ -68,6 +68,27 @@ def random_state(model: st.Model, seed: int) -> tuple[np.ndarray, np.ndarray, np
     return q, rng.normal(size=model.nv), rng.normal(size=model.nv)
 
 
+def distance(model: st.Model, a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference of the poses of all frames in two configurations: quaternions have two signs."""
+    return max(float(np.abs(st.pose(model, a, f) - st.pose(model, b, f)).max()) for f in model.frames)
+
+
+def symplectic_defect(model: st.Model, method: Any, q: np.ndarray, v: np.ndarray, dt: float) -> float:
+    """Largest entry of AᵀΩA − Ω for one step's derivative A by central differences; coordinates without quaternions."""
+    n, d = model.nv, 1e-6
+
+    def flow(z: np.ndarray) -> np.ndarray:
+        stepper = st.Stepper(model, method, dt)
+        stepper.reset(z[:n], st.inverse_mass_product(model, z[:n], z[n:]))
+        stepper.step()
+        return np.concatenate([stepper.q, stepper.p])
+
+    z = np.concatenate([q, st.momenta(model, q, v)])
+    A = np.array([(flow(z + d * e) - flow(z - d * e)) / (2 * d) for e in np.eye(2 * n)]).T
+    omega = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    return float(np.abs(A.T @ omega @ A - omega).max())
+
+
 def planar_chain(n: int) -> st.Mechanism:
     """n links of 1 m and 1 kg hanging along −z, all turning about y; the end is the frame "tip"."""
     return _chain("y" * n)

@@ -1,43 +1,23 @@
 // Runs of the classical methods: many steps per call, saving every so many.
 #include "classical.hpp"
-#include "native.hpp"
+#include "forces.hpp"
 
 namespace symplectree {
 namespace {
-
-// Forces of a run: rows of generalized forces and of inputs (none, one for all steps, or one per step), or a function
-// of Python that reads `q`, `v` and writes `tau`, `inputs`, buffers shared with it.
-struct Forces {
-  const Model& m;
-  In tau, inputs;
-  nb::object function;
-  Out q_buffer, v_buffer;
-
-  void at(double t, const double* q, const double* v) const {
-    if (function.is_none()) return;
-    nb::gil_scoped_acquire lock;
-    std::copy(q, q + m.nq, q_buffer.data());
-    std::copy(v, v + m.nv, v_buffer.data());
-    function(t);
-  }
-};
 
 // Advances (q, v) by `steps` and writes every `save_every`-th state; returns how many steps were finite.
 int run(NativeModel& self, int method, double t0, double h, int first, int steps, int save_every, Out q, Out v,
         Out q_saved, Out v_saved, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer) {
   const Model& m = self.model;
-  const Forces forces{m, tau, inputs, std::move(function), q_buffer, v_buffer};
-  const std::size_t tau_rows = tau.size() / m.nv, input_rows = m.inputs ? inputs.size() / m.inputs : 0;
+  const Forces forces(m, tau, inputs, std::move(function), q_buffer, v_buffer);
   nb::gil_scoped_release unlocked;
   auto loan = self.workspaces.borrow();
   auto& w = *loan;
   std::vector<double> scratch(3 * (m.nq + m.nv));
   for (int k = 0; k < steps; ++k) {
-    const double* tau_now = tau.data() + (tau_rows > 1 ? k : 0) * m.nv;
-    const double* inputs_now = inputs.data() + (input_rows > 1 ? k : 0) * m.inputs;
     const auto acceleration = [&](double t, const double* x, const double* u, double* a) {
-      forces.at(t, x, u);
-      forward_dynamics(m, x, u, tau_now, inputs_now, a, w);
+      if (forces.asks()) forces.ask(t, x, u);
+      forward_dynamics(m, x, u, forces.tau_of(k), forces.inputs_of(k), a, w);
     };
     const double t = t0 + (first + k) * h;
     if (method == 0) {

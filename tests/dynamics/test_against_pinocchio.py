@@ -11,7 +11,7 @@ from pinocchio_model import rotor_bias, to_pinocchio
 TOLERANCE = 1e-10
 
 
-def close(ours, theirs):
+def assert_close(ours, theirs):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=TOLERANCE * (1 + np.max(np.abs(theirs))))
 
 
@@ -32,13 +32,13 @@ def test_mass_matrix(case):
     model, q, _, _, peer, data, convert = case
     M = pin.crba(peer, data, convert.q(q))
     M = np.triu(M) + np.triu(M, 1).T
-    close(st.mass_matrix(model, q), convert.matrix_back(M))
+    assert_close(st.mass_matrix(model, q), convert.matrix_back(M))
 
 
 def test_inverse_dynamics(case):
     model, q, v, a, peer, data, convert = case
     tau = convert.v_back(pin.rnea(peer, data, convert.q(q), convert.v(v), convert.v(a))) + rotor_bias(model, v)
-    close(st.inverse_dynamics(model, q, v, a), tau)
+    assert_close(st.inverse_dynamics(model, q, v, a), tau)
 
 
 def test_forward_dynamics(case):
@@ -48,7 +48,7 @@ def test_forward_dynamics(case):
     theirs = convert.v_back(pin.aba(peer, data, convert.q(q), convert.v(v), convert.v(reduced)))
     ours = st.forward_dynamics(model, q, v, tau)
     M = st.mass_matrix(model, q)
-    close(M @ ours, M @ theirs)
+    assert_close(M @ ours, M @ theirs)
     np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-15 * np.linalg.cond(M) * np.max(np.abs(theirs)))
 
 
@@ -59,9 +59,9 @@ def test_energies(case):
     data = peer.createData()
     rotors = 0.5 * np.sum(model.armature * v**2)
     kinetic = pin.computeKineticEnergy(peer, data, convert.q(q), convert.v(v))
-    close(st.kinetic_energy(model, q, v), kinetic + rotors)
+    assert_close(st.kinetic_energy(model, q, v), kinetic + rotors)
     potential = pin.computePotentialEnergy(peer, data, convert.q(q))
-    close(st.potential_energy(model, q) - model.ground_energy, potential)
+    assert_close(st.potential_energy(model, q) - model.ground_energy, potential)
 
 
 def test_poses_and_jacobians(case):
@@ -69,9 +69,9 @@ def test_poses_and_jacobians(case):
     pin.computeJointJacobians(peer, data, convert.q(q))
     pin.updateFramePlacements(peer, data)
     for name in model.frames[1:]:
-        close(st.pose(model, q, name), data.oMf[convert.frame[name]].homogeneous)
+        assert_close(st.pose(model, q, name), data.oMf[convert.frame[name]].homogeneous)
         J = pin.getFrameJacobian(peer, data, convert.frame[name], pin.LOCAL)
-        close(st.jacobian(model, q, name), convert.jacobian_back(J))
+        assert_close(st.jacobian(model, q, name), convert.jacobian_back(J))
 
 
 def test_momentum(case):
@@ -79,4 +79,4 @@ def test_momentum(case):
     model, q, v, _, peer, data, convert = case
     h = pin.computeCentroidalMomentum(peer, data, convert.q(q), convert.v(v))
     angular = h.angular + np.cross(data.com[0], h.linear)
-    close(st.spatial_momentum(model, q, v), np.concatenate([angular, h.linear]))
+    assert_close(st.spatial_momentum(model, q, v), np.concatenate([angular, h.linear]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import planar_chain, random_mechanism, random_state
+from mechanisms import distance, planar_chain, random_mechanism, random_state
 
 TIGHT = st.Adaptive(rtol=1e-12, atol=1e-12)
 
@@ -15,11 +15,6 @@ def tree():
     model = random_mechanism(2, 8, elements=True).build()
     q, v, _ = random_state(model, 2)
     return model, q, 0.5 * v
-
-
-def distance(model, a, b):
-    """Largest difference of poses: coordinates of quaternions have two signs."""
-    return max(np.abs(st.pose(model, a, f) - st.pose(model, b, f)).max() for f in model.frames)
 
 
 @pytest.mark.parametrize(("method", "order"), [(st.SemiImplicitEuler(), 1), (st.RK4(), 4)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import planar_chain, random_mechanism, random_state
+from mechanisms import distance, planar_chain, random_mechanism, random_state
 
 STEPS = {4: (1e-2, 5e-3), 6: (2e-2, 1e-2), 8: (5e-2, 2.5e-2)}
 
@@ -14,10 +14,6 @@ def tree():
     model = random_mechanism(5, 8, elements=True).build()
     q, v, _ = random_state(model, 5)
     return model, q, 0.5 * v
-
-
-def distance(model, a, b):
-    return max(np.abs(st.pose(model, a, f) - st.pose(model, b, f)).max() for f in model.frames)
 
 
 @pytest.mark.parametrize("order", [4, 6, 8])

@@ -1,0 +1,179 @@
+// Newton's matrix of a variational step, eliminated leaves to root in linear time (design section 7).
+//
+// η_i = X_i(q') η_λ(i) + S'_i δ_i,  g_i = K_i η_i + Σ_c X_c(q)ᵀ g_c,  S_iᵀ g_i = r_i: motion is carried by the joints
+// at the step's end, force by those at its beginning, and K is not symmetric.
+#pragma once
+
+#include "variational.hpp"
+
+namespace symplectree {
+
+// (torque, force) of a general 6×6 matrix on a twist, and of its transpose on a column of S.
+template <class T>
+inline Spatial<T> operator*(const General6<T>& M, const Spatial<T>& V) {
+  return {M.A * V.angular + M.B * V.linear, M.C * V.angular + M.D * V.linear};
+}
+template <class T>
+inline Spatial<T> transposed_times(const General6<T>& M, const Spatial<T>& s) {
+  return {transposed_times(M.A, s.angular) + transposed_times(M.C, s.linear),
+          transposed_times(M.B, s.angular) + transposed_times(M.D, s.linear)};
+}
+
+// M − w zᵀ
+template <class T>
+inline void subtract_outer(General6<T>& M, const Spatial<T>& w, const Spatial<T>& z) {
+  const auto sub = [](Mat3<T>& B, const Vec3<T>& u, const Vec3<T>& v) {
+    B.a -= v.x * u, B.b -= v.y * u, B.c -= v.z * u;
+  };
+  sub(M.A, w.angular, z.angular), sub(M.B, w.angular, z.linear);
+  sub(M.C, w.linear, z.angular), sub(M.D, w.linear, z.linear);
+}
+
+// P + X_rᵀ M X_s added to P: force carried to the parent by r (beginning), motion from the parent by s (end).
+template <class T>
+inline void add_shifted(General6<T>& P, const General6<T>& M, const Vec3<T>& r, const Vec3<T>& s) {
+  // M ŝ by columns: (s.z b − s.y c, s.x c − s.z a, s.y a − s.x b)
+  const auto hat_right = [&s](const Mat3<T>& B) {
+    return Mat3<T>{s.z * B.b - s.y * B.c, s.x * B.c - s.z * B.a, s.y * B.a - s.x * B.b};
+  };
+  const auto sub = [](const Mat3<T>& B, const Mat3<T>& C) { return Mat3<T>{B.a - C.a, B.b - C.b, B.c - C.c}; };
+  const Mat3<T> C = sub(M.C, hat_right(M.D)), A = sub(M.A, hat_right(M.B));
+  P.A.a += A.a + cross(r, C.a), P.A.b += A.b + cross(r, C.b), P.A.c += A.c + cross(r, C.c);
+  P.B.a += M.B.a + cross(r, M.D.a), P.B.b += M.B.b + cross(r, M.D.b), P.B.c += M.B.c + cross(r, M.D.c);
+  P.C.a += C.a, P.C.b += C.b, P.C.c += C.c;
+  P.D.a += M.D.a, P.D.b += M.D.b, P.D.c += M.D.c;
+}
+
+// Invert the n × n matrix in `a` (n ≤ 6) with pivoting; false when it is singular.
+inline bool invert_small(double* a, int n) {
+  double inverse[36] = {};
+  for (int i = 0; i < n; ++i) inverse[n * i + i] = 1;
+  for (int c = 0; c < n; ++c) {
+    int pivot = c;
+    for (int i = c + 1; i < n; ++i)
+      if (std::fabs(a[n * i + c]) > std::fabs(a[n * pivot + c])) pivot = i;
+    if (!(std::fabs(a[n * pivot + c]) > 0)) return false;
+    for (int k = 0; k < n; ++k)
+      std::swap(a[n * c + k], a[n * pivot + k]), std::swap(inverse[n * c + k], inverse[n * pivot + k]);
+    const double scale = 1 / a[n * c + c];
+    for (int k = 0; k < n; ++k) a[n * c + k] *= scale, inverse[n * c + k] *= scale;
+    for (int i = 0; i < n; ++i) {
+      if (i == c) continue;
+      const double f = a[n * i + c];
+      for (int k = 0; k < n; ++k) a[n * i + k] -= f * a[n * c + k], inverse[n * i + k] -= f * inverse[n * c + k];
+    }
+  }
+  std::copy(inverse, inverse + n * n, a);
+  return true;
+}
+
+// Eliminate the coordinates of body i from its articulated Newton matrix.
+inline void eliminate(VariationalWorkspace& w, const Body& body, int i, double h, const double* q0, const double* q1) {
+  General6<double>& A = w.A[i];
+  const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
+  Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
+  if (body.nv == 1) {
+    W[0] = A * S1[0];
+    Z[0] = transposed_times(A, S[0]);
+    const double inverse = 1 / (dot(S[0], W[0]) + w.stiff[body.v]);
+    w.pivot_inverse[body.v] = inverse;
+    subtract_outer(A, inverse * W[0], Z[0]);
+    return;
+  }
+  const int n = body.nv;
+  double *D = w.block[i].data(), t[6];
+  std::fill(D, D + n * n, 0.0);
+  if (w.has_block_terms[i]) joint_block_terms(w, body, q0, q1, h, false, t, D);
+  for (int k = 0; k < n; ++k) W[k] = A * S1[k], Z[k] = transposed_times(A, S[k]);
+  for (int k = 0; k < n; ++k)
+    for (int l = 0; l < n; ++l) D[n * k + l] += dot(S[k], W[l]);
+  if (!invert_small(D, n)) std::fill(D, D + n * n, std::nan(""));
+  for (int k = 0; k < n; ++k) {
+    Spatial<double> sum{};
+    for (int l = 0; l < n; ++l) sum += D[n * l + k] * W[l];
+    subtract_outer(A, sum, Z[k]);
+  }
+}
+
+// g ← g + A S' δ for the part of δ that body i's own u determines.
+inline void add_solved(const VariationalWorkspace& w, const Body& body, int i, Spatial<double>& g) {
+  if (body.nv == 1) {
+    g += (w.u[body.v] * w.pivot_inverse[body.v]) * w.W[body.v];
+    return;
+  }
+  const double* D = w.block[i].data();
+  for (int k = 0; k < body.nv; ++k) {
+    double x = 0;
+    for (int l = 0; l < body.nv; ++l) x += D[body.nv * k + l] * w.u[body.v + l];
+    g += x * w.W[body.v + k];
+  }
+}
+
+// δ from w.u, root to leaves; leaves the motion of the end in w.eta.
+inline void solve_outward(VariationalWorkspace& w, double* delta) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    Spatial<double> eta = shift_motion(w.eta[body.parent], w.next->pose[i].r);
+    if (body.nv == 1) {
+      delta[body.v] = (w.u[body.v] - dot(w.Z[body.v], eta)) * w.pivot_inverse[body.v];
+      eta += delta[body.v] * w.next->S[body.v];
+    } else {
+      double left[6];
+      const double* D = w.block[i].data();
+      for (int k = 0; k < body.nv; ++k) left[k] = w.u[body.v + k] - dot(w.Z[body.v + k], eta);
+      for (int k = 0; k < body.nv; ++k) {
+        delta[body.v + k] = 0;
+        for (int l = 0; l < body.nv; ++l) delta[body.v + k] += D[body.nv * k + l] * left[l];
+      }
+      for (int k = 0; k < body.nv; ++k) eta += delta[body.v + k] * w.next->S[body.v + k];
+    }
+    w.eta[i] = eta;
+  }
+}
+
+// Eliminate the coordinates of all bodies from Newton's matrix, leaves to root, after displace<…, true>.
+inline void factorize(VariationalWorkspace& w, double h, const double* q0, const double* q1) {
+  const Model& m = w.m;
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    eliminate(w, body, i, h, q0, q1);
+    if (body.parent > 0) add_shifted(w.A[body.parent], w.A[i], w.now->pose[i].r, w.next->pose[i].r);
+  }
+}
+
+// δ with (Newton's matrix without damped lines) δ = rhs, after factorize.
+inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) w.F[i] = {};
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    Spatial<double> g = w.F[i];
+    for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = rhs[body.v + k] - dot(w.now->S[body.v + k], g);
+    add_solved(w, body, i, g);
+    if (body.parent > 0) w.F[body.parent] += shift_force(g, w.now->pose[i].r);
+  }
+  solve_outward(w, delta);
+}
+
+// One Newton step from q1 without damped lines, after displace<…, true>: residual, elimination and solution in one
+// sweep to the root and one back, so that the dependent sums of one hide behind the products of the other.
+inline void newton_sweep(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
+  const Model& m = w.m;
+  collect_impulses(w, h);
+  double t[6];
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    joint_terms(w, body, i, h, q0, q1, t);
+    eliminate(w, body, i, h, q0, q1);
+    Spatial<double> G = w.F[i];
+    for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = w.b[body.v + k] - t[k] - dot(w.now->S[body.v + k], G);
+    if (body.parent == 0) continue;
+    add_solved(w, body, i, G);
+    add_shifted(w.A[body.parent], w.A[i], w.now->pose[i].r, w.next->pose[i].r);
+    w.F[body.parent] += shift_force(G, w.now->pose[i].r);
+  }
+  solve_outward(w, delta);
+}
+
+}  // namespace symplectree
