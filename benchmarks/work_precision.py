@@ -95,8 +95,8 @@ def contestants(n: int, spatial: bool) -> Iterator[tuple[str, float, Runner]]:
     for order, steps in {
         2: (2e-2, 1e-2, 5e-3, 2e-3, 1e-3),
         4: (5e-2, 2e-2, 1e-2),
-        6: (5e-2, 4e-2, 2e-2, 1e-2),
-        8: (1e-1, 5e-2, 4e-2, 2e-2, 1e-2),
+        6: (4e-2, 2e-2, 1e-2, 5e-3),
+        8: (4e-2, 2e-2, 1e-2, 7e-3, 5e-3, 3e-3),
     }.items():
         for h in steps:
             yield f"order {order}", h, ours(model, st.Variational(order=order), h)  # type: ignore[arg-type]

@@ -46,7 +46,8 @@ class VariationalRun final : public AnyRun {
         before_(m.nv),
         weight_(m.nv),
         p1_(m.nv),
-        trial_increment_(m.nv),
+        guessed_(m.nv),
+        change_(m.nv),
         increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {}
 
   void reset(const double* q0, const double* p0) override {
@@ -101,24 +102,40 @@ class VariationalRun final : public AnyRun {
   bool attempt(double h, const double* tau, const double* inputs) {
     scheme_.begin(h, q.data(), p.data(), tau, inputs);
     guess_into(s_.guess, h, tau, inputs);
-    bool done = solve(h);
+    bool done = solve(h) && plausible(h, tau, inputs);
     const double first_residual = last_residual;
     const int first_worst = worst;
     if (!done && s_.guess != Guess::Acceleration) {
       guess_into(Guess::Acceleration, h, tau, inputs);
-      done = solve(h);
+      done = solve(h) && plausible(h, tau, inputs);
     }
-    if (!done && !follow(h, tau, inputs)) {
+    if (!done && !(follow(h, tau, inputs) && plausible(h, tau, inputs))) {
       last_residual = first_residual, worst = first_worst;  // what the chosen guess came to, not a shorter step
       return false;
     }
-    scheme_.finish(h, q.data(), q1_.data(), tau, inputs, p.data());
+    p = p1_;
     keep_remainder(q.data(), q1_.data());
     remember();
     last_h_ = h;
     std::swap(q, q1_);
     scheme_.flip();
     return true;
+  }
+
+  // p1_ ← the momentum at the end of the root in q1_. In a coarse step, does the root move no farther than its
+  // velocities say? One that does has crossed a fold and would feed energy.
+  bool plausible(double h, const double* tau, const double* inputs) {
+    scheme_.finish(h, q.data(), q1_.data(), tau, inputs, p1_.data());
+    if constexpr (!Scheme::several_roots) return true;
+    increments(q1_.data(), change_.data());
+    const double moved = largest(change_);
+    if (moved < kCoarse) return true;
+    const auto speed = [&](const std::vector<double>& at, const std::vector<double>& momentum) {
+      factorize_mass(m_, at.data(), scratch_);
+      solve_mass(m_, momentum.data(), delta_.data(), scratch_);
+      return largest(delta_);
+    };
+    return moved <= kOvershoot * h * std::max(speed(q, p), speed(q1_, p1_));
   }
 
   // Follow the solution from step zero to h: it is continuous in h until it ends in a fold.
@@ -185,9 +202,19 @@ class VariationalRun final : public AnyRun {
     retract(m_, q.data(), d, q1_.data());
   }
 
-  // Newton's iteration from q1_, each step shortened until the residual falls; leaves the root in q1_.
+  // A root from the guess in q1_ that lies near it; leaves the root in q1_.
   bool solve(double h) {
-    if (scheme_.quick_direction(h, q.data(), q1_.data(), delta_.data()) && near_guess()) {
+    increments(q1_.data(), guessed_.data());
+    if (!find_root(h)) return false;
+    if constexpr (!Scheme::several_roots) return true;
+    increments(q1_.data(), change_.data());
+    for (int j = 0; j < m_.nv; ++j) change_[j] -= guessed_[j];
+    return is_near(change_);
+  }
+
+  // Newton's iteration from q1_, each step shortened until the residual falls.
+  bool find_root(double h) {
+    if (scheme_.quick_direction(h, q.data(), q1_.data(), delta_.data()) && is_near(delta_)) {
       retract(m_, q1_.data(), delta_.data(), trial_.data());
       const double reached = scheme_.template evaluate<false>(h, q.data(), trial_.data(), worst);
       if (reached < 1e-3) {  // a good guess: go on from there
@@ -203,7 +230,7 @@ class VariationalRun final : public AnyRun {
       if (!std::isfinite(rho)) return false;
       if (it > 0) scheme_.template evaluate<true>(h, q.data(), q1_.data(), worst);
       scheme_.direction(h, q.data(), q1_.data(), delta_.data());
-      if (it == 0 && !near_guess()) return false;
+      if (it == 0 && !is_near(delta_)) return false;
       before_ = scheme_.residual();
       weight_ = scheme_.scale();  // the sizes of this iterate: against them Newton's direction descends
       ++iterations;
@@ -229,18 +256,18 @@ class VariationalRun final : public AnyRun {
     return rho <= s_.tolerance || scheme_.at_floor(h, q.data(), q1_.data(), kFloor);
   }
 
-  // Is the first correction small against the motion that was guessed? A large one may lead to another root, far from
-  // the motion that began with the step.
-  bool near_guess() {
+  // Is `change` small against the motion that was guessed? A large one may lead to another root, far from the motion
+  // that began with the step.
+  bool is_near(const std::vector<double>& change) const {
     if constexpr (!Scheme::several_roots) return true;
-    increments(q1_.data(), trial_increment_.data());
-    const auto largest = [](const std::vector<double>& d) {
-      double m = 0;
-      for (double x : d) m = std::max(m, std::fabs(x));
-      return m;
-    };
-    const double moved = largest(trial_increment_);
-    return moved == 0 || largest(delta_) <= 0.5 * moved;
+    const double moved = largest(guessed_);
+    return moved == 0 || largest(change) <= kNear * moved;
+  }
+
+  static double largest(const std::vector<double>& d) {
+    double m = 0;
+    for (double x : d) m = std::max(m, std::fabs(x));
+    return m;
   }
 
   // The largest residual relative to the sizes of the iterate before.
@@ -280,13 +307,15 @@ class VariationalRun final : public AnyRun {
     known_ = std::min(known_ + 1, 3);
   }
 
-  static constexpr double kFloor = 16;  // how many times the estimated rounding counts as converged
+  static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
+  static constexpr double kNear = 0.25;  // how far from the guess a root may lie, relative to the motion
+  static constexpr double kFloor = 16;   // how many times the estimated rounding counts as converged
 
   const Model& m_;
   Settings s_;
   Scheme scheme_;
   Workspace<double> scratch_;
-  std::vector<double> q1_, trial_, delta_, before_, weight_, p1_, trial_increment_;
+  std::vector<double> q1_, trial_, delta_, before_, weight_, p1_, guessed_, change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   int known_ = 0;
   double h_ = 0, last_h_ = 0;  // of the run's steps; of the last step or part of one
