@@ -23,7 +23,6 @@ struct VariationalWorkspace {
   Workspace<double> first, second;
   Workspace<double>*now = &first, *next = &second;  // poses and S at the step's beginning and end
   std::vector<Held> held;                           // of each body, at the beginning
-  std::vector<Displacement> displacement;           // of each body
   std::vector<Spatial<double>> twist;               // exp: log of each body's displacement
   std::vector<Spatial<double>> mu, F;               // momentum of each body; wrench carried to the joints
   std::vector<Spatial<double>> load;       // position-dependent wrench on each body at the beginning, or the end
@@ -43,7 +42,7 @@ struct VariationalWorkspace {
         first(m),
         second(m),
         held(m.size()),
-        displacement(m.size()),
+
         twist(m.size()),
         mu(m.size()),
         F(m.size()),
@@ -146,12 +145,12 @@ void displace(VariationalWorkspace& w, double h, const double* q_next) {
     const BodyPose<double>& start = w.now->pose[i];
     place_body(body, q_next, end, *w.next);
     if constexpr (Action::block_diagonal) {
-      w.mu[i] = {Action::template angular<WithDerivative>(w.held[i], start.R, end.R, inverse_h, w.displacement[i]),
+      Displacement moved;
+      w.mu[i] = {Action::template angular<WithDerivative>(w.held[i], start.R, end.R, inverse_h, moved),
                  (body.mass * inverse_h) * (end.x - start.x)};
       if constexpr (WithDerivative) {
         const double d = body.mass * inverse_h;
-        w.A[i] = {
-            Action::derivative(w.held[i], w.displacement[i], inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
+        w.A[i] = {Action::derivative(w.held[i], moved, inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
       }
     } else {
       w.twist[i] = Action::logarithm(start, end);

@@ -136,3 +136,19 @@ def test_zero_length_spring_is_smooth_where_its_ends_meet():
     terms = st.element_terms(m.build(), None, [0, 0, 0], [1, 0, 0])
     np.testing.assert_array_equal(terms.gradient, 0)
     np.testing.assert_allclose(terms.hessian, np.diag([3.0, 3.0, 0.0]))
+
+
+def test_scattered_bodies_keep_their_digits():
+    """A body 100 km from the first has the mass matrix and derivatives that it has alone."""
+    m = st.Mechanism()
+    m.world.link("near", st.Revolute("r", "y"), mass=1, com=(0, 0, -1))
+    far = m.world.link("far", st.Free("f"), mass=2, com=(0.1, 0.2, 0), inertia=(0.3, 0.4, 0.5))
+    far.link("arm", st.Revolute("a", "x"), at=(0, 0.5, 0), mass=1, com=(0, 0, -0.3), inertia=(0.01, 0.01, 0.001))
+    model = m.build()
+    here = np.concatenate([[0.4], [0, 0, 0, 1, 0, 0, 0], [0.7]])
+    there = np.concatenate([[0.4], [1e5, 0, 0, 1, 0, 0, 0], [0.7]])
+    v = np.linspace(-1, 1, model.nv)
+    a, b = st.lagrangian_derivatives(model, here, v), st.lagrangian_derivatives(model, there, v)
+    for name in ("dq", "dv", "dqdq", "dqdv", "dvdv"):  # positions are rounded to 1e-11 m there
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=1e-9)
+    np.testing.assert_allclose(b.dvdv, st.mass_matrix(model, there), atol=1e-14)

@@ -109,3 +109,13 @@ def test_published_pendulum():
     traj = st.simulate(m.build(), {}, duration=10.0, dt=0.1, method=st.Adaptive(1e-13, 1e-13))
     x = traj.pose("rod")[-1, :3, :3] @ [-1, 0, 0]
     np.testing.assert_allclose(x[[0, 2]], [-0.27508746257611686, -0.96141920509912506], atol=1e-9)
+
+
+def test_semi_implicit_euler_does_not_feed_a_spinning_free_body():
+    """Its linear velocity is advanced where turning does not change it: momentum stays to rounding."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("a", st.Free("f"), mass=1, inertia=(1, 1, 1))
+    v0 = {"f": [0, 0, 10, 1, 0, 0]}
+    traj = st.simulate(m.build(), {}, v0=v0, duration=10, dt=0.01, method=st.SemiImplicitEuler())
+    np.testing.assert_allclose(traj.momentum, np.tile(traj.momentum[0], (len(traj), 1)), atol=1e-12)
+    np.testing.assert_allclose(traj.q[-1, :3], [10, 0, 0], atol=1e-12)
