@@ -53,12 +53,13 @@ class GaussRun {
   std::vector<double> q, p;
   long iterations = 0;
 
-  GaussRun(const Model& m, int stages, int max_iterations)
+  GaussRun(const Model& m, int stages, double tolerance, int max_iterations)
       : q(m.nq),
         p(m.nv),
         m_(m),
         w_(m),
         t_(gauss_tableau(stages)),
+        tolerance_(tolerance),
         max_iterations_(max_iterations),
         stage_q_(m.nq),
         stage_p_(m.nv),
@@ -109,7 +110,7 @@ class GaussRun {
       if (!std::isfinite(change)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
       const double ratio = it == 0 ? 1 : std::min(change / last, 0.5);
-      if (change * ratio <= 4e-16 * size || (change < 1e-10 * size && change >= last)) return finish(h);
+      if (change * ratio <= tolerance_ * size || (change < 1e-10 * size && change >= last)) return finish(h);
       if (it > 8 && change > 2 * last) return fail();
       last = change;
     }
@@ -251,6 +252,7 @@ class GaussRun {
   const Model& m_;
   Workspace<double> w_;
   Tableau t_;
+  double tolerance_;
   int max_iterations_;
   std::vector<double> stage_q_, stage_p_, v_, force_, start_, end_, newest_;
   std::vector<std::vector<double>> rate_;

@@ -90,8 +90,8 @@ class ActionRun final : public NativeRun {
 
 class CollocationRun final : public NativeRun {
  public:
-  CollocationRun(NativeModel& model, int stages, int max_iterations, double step)
-      : NativeRun(model, step), run_(m, stages, max_iterations) {}
+  CollocationRun(NativeModel& model, int stages, double tolerance, int max_iterations, double step)
+      : NativeRun(model, step), run_(m, stages, tolerance, max_iterations) {}
 
   void reset(const double* q0, const double* p0) override { run_.reset(q0, p0); }
 
@@ -148,7 +148,7 @@ void bind_variational(nb::module_& module) {
   nb::class_<ActionRun, NativeRun>(module, "ActionRun")
       .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double>(), nb::keep_alive<1, 2>());
   nb::class_<CollocationRun, NativeRun>(module, "CollocationRun")
-      .def(nb::init<NativeModel&, int, int, double>(), nb::keep_alive<1, 2>());
+      .def(nb::init<NativeModel&, int, double, int, double>(), nb::keep_alive<1, 2>());
 }
 
 }  // namespace symplectree

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import random_mechanism, random_state, spatial_chain, symplectic_defect
+from mechanisms import distance, random_mechanism, random_state, spatial_chain, symplectic_defect
 from symplectree.reference import midpoint
 
 DATA = Path(__file__).parent.parent / "data"
@@ -77,6 +77,15 @@ def test_symplectic(alpha):
     model = spatial_chain(4).build()
     q, v, _ = random_state(model, 1)
     assert symplectic_defect(model, st.Variational(action="midpoint", alpha=alpha), q, v, 0.01) < 1e-6
+
+
+def test_forward_then_backward_returns():
+    model = random_mechanism(3, 8).build()
+    q, v, _ = random_state(model, 3)
+    method = st.Variational(action="midpoint")
+    there = st.simulate(model, q, v0=0.5 * v, duration=0.2, dt=2e-3, method=method)
+    back = st.simulate(model, there.q[-1], v0=-there.v[-1], duration=0.2, dt=2e-3, method=method)
+    assert distance(model, back.q[-1], q) < 1e-9
 
 
 def test_stiff_spring_at_a_long_step():

@@ -65,11 +65,12 @@ def test_momentum_is_kept_for_every_joint(action):
     hull = m.world.link("hull", st.Free("base"), mass=5, com=(0.1, 0, 0.1), inertia=(0.5, 0.6, 0.7))
     joints = [
         st.Revolute("r", (0.6, 0, 0.8)), st.Screw("s", "x", pitch=0.1), st.Cylindrical("c", "y"),
-        st.Universal("u", "xy"), st.Ball("b"),
+        st.Universal("u", "xy"), st.Ball("b"), st.Prismatic("p", "z"), st.Planar("pl", "y"), st.Fixed(),
     ]  # fmt: skip
     for i, joint in enumerate(joints):
         hull.link(f"arm{i}", joint, at=np.eye(3)[i % 3] * 0.5, mass=1, com=(0.1, 0.2, -0.3), inertia=(0.1, 0.12, 0.08))
-    m.add(st.Spring("arm3", "arm4", stiffness=5.0, length=0.5), st.JointSpring("s", 4.0), st.JointSpring("c.1", 4.0))
+    m.add(st.Spring("arm3", "arm4", stiffness=5.0, length=0.5), st.JointSpring("s", 4.0))
+    m.add(*(st.JointSpring(name, 4.0) for name in ("c.1", "p", "pl.0", "pl.1")))
     model = m.build()
     _, v, _ = random_state(model, 3)
     traj = st.simulate(
