@@ -126,10 +126,11 @@ class VariationalRun:
                 time=step * self.dt,
             )
         residual, name = self._native.residual, self.model.velocities[self._native.worst]
+        halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
-            f"residual {residual:.3g}, worst in {name!r}, also after {self.method.substeps} halvings; take a smaller dt, "
-            "or add damping where the motion is violent",
+            f"residual {residual:.3g}, worst in {name!r}{halved}; take a smaller dt, or add damping where the motion is "
+            "violent",
             step=step,
             time=step * self.dt,
             residual=residual,
