@@ -16,13 +16,6 @@ namespace symplectree {
 template <class T>
 struct General6 {
   Mat3<T> A, B, C, D;
-
-  General6& operator+=(const General6& o) {
-    for (auto block : {&General6::A, &General6::B, &General6::C, &General6::D}) {
-      (this->*block).a += (o.*block).a, (this->*block).b += (o.*block).b, (this->*block).c += (o.*block).c;
-    }
-    return *this;
-  }
 };
 
 // What an action keeps of a body at the step's beginning, in world axes: cayley the inertia J, chord R Σ with
