@@ -26,13 +26,22 @@ from symplectree.dynamics import (
 )
 from symplectree.elements import (
     BodyWrench,
+    CamConstraint,
     Damper,
+    DistanceConstraint,
+    GearConstraint,
+    HingeConstraint,
+    JointConstraint,
     JointDamper,
     JointForce,
     JointSpring,
     NonlinearSpring,
+    PlaneConstraint,
+    PointConstraint,
+    ScrewConstraint,
     SpatialWrench,
     Spring,
+    WeldConstraint,
 )
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
@@ -61,6 +70,9 @@ __all__ = [
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
     "element_terms", "check_element",
+    # constraints
+    "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
+    "WeldConstraint", "HingeConstraint", "JointConstraint",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",

@@ -82,7 +82,7 @@ def _equal(kept: Element, given: Element) -> bool:
     given = with_frame_names(given)
     return all(
         same_potential(getattr(kept, f.name), getattr(given, f.name))
-        if f.name == "potential"
+        if f.name in ("potential", "profile")
         else np.array_equal(getattr(kept, f.name), getattr(given, f.name))
         for f in fields(kept)
         if f.name != "name"

@@ -1,15 +1,25 @@
-"""Springs, dampers and loads: one file per kind. `contract.py` says what an element must give."""
+"""Springs, dampers, loads and constraints: one file per kind. `contract.py` says what an element must give."""
 
+from symplectree.elements.cam_constraint import CamConstraint
+from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
+from symplectree.elements.distance_constraint import DistanceConstraint
+from symplectree.elements.gear_constraint import GearConstraint
 from symplectree.elements.joint_damper import JointDamper
 from symplectree.elements.joint_force import JointForce
 from symplectree.elements.joint_spring import JointSpring
 from symplectree.elements.nonlinear_spring import NonlinearSpring
+from symplectree.elements.plane_constraint import PlaneConstraint
+from symplectree.elements.point_constraint import PointConstraint
+from symplectree.elements.screw_constraint import ScrewConstraint
 from symplectree.elements.spring import Spring
+from symplectree.elements.weld_constraint import HingeConstraint, JointConstraint, WeldConstraint
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "BodyWrench", "Damper", "Element", "ElementTables", "JointDamper", "JointForce", "JointSpring", "Lowering",
-    "NonlinearSpring", "SpatialWrench", "Spring",
+    "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element", "ElementTables",
+    "GearConstraint", "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering",
+    "NonlinearSpring", "PlaneConstraint", "PointConstraint", "ScrewConstraint", "SpatialWrench", "Spring",
+    "WeldConstraint",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What an element must give: rows for the core, in one of four shapes.
+"""What an element must give: rows for the core, in one of five shapes, or those of constraints (constraint.py).
 
 | rows | acts | energy and force |
 | --- | --- | --- |
@@ -31,6 +31,10 @@ class Element:
 
     name: str | None = field(default=None, kw_only=True)
 
+    def new_coordinates(self) -> tuple[str, ...]:
+        """Names of coordinates that this element makes, unless a joint has them."""
+        return ()
+
     def lower(self, into: Lowering) -> Element:
         """Add this element's rows to the tables; return the element as the model keeps it."""
         raise TypeError(f"{type(self).__name__} gives no rows")
@@ -47,10 +51,23 @@ class ElementTables:
     lines: list[tuple[float, ...]] = field(default_factory=list)
     # body, point (3), rotation (9), 0 body or 1 world axes, values (6), inputs or -1 (6), owner
     wrenches: list[tuple[float, ...]] = field(default_factory=list)
+    # Constraints (see constraint.py); the last two columns are the row's number and the element's index.
+    point_rows: list[tuple[float, ...]] = field(
+        default_factory=list
+    )  # body a, point (3), body b, point (3), body c, n (3)
+    angle_rows: list[tuple[float, ...]] = field(default_factory=list)  # body a, u (3), body b, w (3)
+    distance_rows: list[tuple[float, ...]] = field(default_factory=list)  # a, point, b, point, length, q or -1, v or -1
+    coordinate_rows: list[tuple[float, ...]] = field(
+        default_factory=list
+    )  # q1, v1, c1, q2, v2, c2, function or -1, constant
+    row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     functions: list[Tape | Table] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
 
-    WIDTHS: ClassVar = {"joint_springs": 5, "joint_dampers": 3, "joint_forces": 4, "lines": 13, "wrenches": 27}
+    WIDTHS: ClassVar = {
+        "joint_springs": 5, "joint_dampers": 3, "joint_forces": 4, "lines": 13, "wrenches": 27,
+        "point_rows": 14, "angle_rows": 10, "distance_rows": 13, "coordinate_rows": 10,
+    }  # fmt: skip
 
     def arrays(self) -> dict[str, Array]:
         return {
@@ -75,6 +92,11 @@ class Lowering:
     find_coordinates: Callable[[str], list[tuple[int, int]]]
     owner: int = 0
     what: str = ""
+
+    def new_row(self) -> tuple[int, int]:
+        """Number of one more constraint row, and the element that it belongs to."""
+        self.tables.row_owners.append(self.owner)
+        return len(self.tables.row_owners) - 1, self.owner
 
     def frame(self, name: Any) -> tuple[int, Array]:
         """Body and offset of a frame; raises ModelError naming the element."""

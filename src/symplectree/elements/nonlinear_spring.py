@@ -40,25 +40,25 @@ class NonlinearSpring(Element):
         return replace(self, potential=function)
 
 
-def lowered(potential: Any) -> Tape | Table:
-    """The potential as the core takes it; raises ModelError when it is neither a function nor a table."""
-    if isinstance(potential, Tape | Table):
-        return potential
-    if callable(potential):
-        return trace(potential)
+def lowered(function: Any, what: str = "potential", columns: tuple[str, str] = ("lengths", "energies")) -> Tape | Table:
+    """A function of one variable as the core takes it; raises ModelError when it is neither a function nor a table."""
+    if isinstance(function, Tape | Table):
+        return function
+    if callable(function):
+        return trace(function, what, columns)
     try:
-        lengths, energies = (real_array(column) for column in potential)
+        places, values = (real_array(column) for column in function)
     except (TypeError, ValueError):
-        raise ModelError("potential must be a function of length, or a pair (lengths, energies)") from None
-    if lengths.ndim != 1 or lengths.shape != energies.shape or lengths.size < 4:
-        raise ModelError("the table needs as many energies as lengths, four or more")
-    if not (np.all(np.isfinite(lengths)) and np.all(np.isfinite(energies))):
+        raise ModelError(f"{what} must be a function of one variable, or a pair ({', '.join(columns)})") from None
+    if places.ndim != 1 or places.shape != values.shape or places.size < 4:
+        raise ModelError(f"the table needs as many {columns[1]} as {columns[0]}, four or more")
+    if not (np.all(np.isfinite(places)) and np.all(np.isfinite(values))):
         raise ModelError("the table holds a value that is not finite")
-    if np.any(np.diff(lengths) <= 0):
-        raise ModelError("the table's lengths must rise from row to row")
+    if np.any(np.diff(places) <= 0):
+        raise ModelError(f"the table's {columns[0]} must rise from row to row")
     from scipy.interpolate import CubicSpline  # slow to import
 
-    return Table(lengths, np.ascontiguousarray(CubicSpline(lengths, energies).c.T))
+    return Table(places, np.ascontiguousarray(CubicSpline(places, values).c.T))
 
 
 def same_potential(one: Any, other: Any) -> bool:

@@ -8,12 +8,12 @@ import numpy as np
 
 from symplectree.elements import Element, ElementTables, Lowering
 from symplectree.errors import ModelError
-from symplectree.joints import Joint
+from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
 from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
-from symplectree.mechanism.moves_mass import check_every_coordinate_moves_mass
+from symplectree.mechanism.moves_mass import coordinates_without_mass
 from symplectree.numeric import real_array, shown
 
 
@@ -43,7 +43,7 @@ def build(mechanism: Mechanism) -> Model:
     joints: dict[str, JointPlace] = {}
     armature: list[Array] = []
     ground = [checked("the world", mass) for mass in mechanism.world.masses]
-    for frame in mechanism.tree:
+    for frame in [*mechanism.tree, *_length_frames(mechanism)]:
         body, offset = where[id(frame.parent)]
         T = offset @ _placement(frame)
         values = _armature(frame)
@@ -87,9 +87,20 @@ def build(mechanism: Mechanism) -> Model:
         tables=tables,
         originals=tuple(mechanism.elements),
     )
+    model = replace(model, massless=coordinates_without_mass(model))
     model.freeze()
-    check_every_coordinate_moves_mass(model)
     return model
+
+
+def _length_frames(mechanism: Mechanism) -> list[Frame]:
+    """Frames without mass whose joints are the coordinates that elements make: lengths of strings."""
+    known = {f.joint.name for f in mechanism.tree}
+    names = dict.fromkeys(n for e in mechanism.elements if isinstance(e, Element) for n in e.new_coordinates())
+    return [
+        Frame(mechanism, f"#{name}", mechanism.world, Prismatic(name, axis="z"))
+        for name in names
+        if name not in known and not any(name == f"{j}.{i}" for j in known for i in range(7))
+    ]
 
 
 def _check_names(mechanism: Mechanism) -> None:

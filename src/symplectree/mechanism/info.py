@@ -30,7 +30,9 @@ def describe(model: Model) -> str:
     ]
     for element in model.elements:
         values = ", ".join(
-            f"{f.name}={getattr(element, f.name)!r}" for f in fields(element) if f.name not in ("name", "potential")
+            f"{f.name}={getattr(element, f.name)!r}"
+            for f in fields(element)
+            if f.name not in ("name", "potential", "profile")
         )
         lines.append(f"{type(element).__name__} {element.name!r}: {values}")
     if model.inputs:

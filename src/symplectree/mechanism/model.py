@@ -60,6 +60,7 @@ class Model:
     | q_start, v_start | where each body's coordinates begin | (n,) |
     | armature | rotor inertia of each velocity | (nv,) |
     | frame_body, frame_offset | where each frame is fixed | (f,), (f, 4, 4) |
+    | massless | names of coordinates that move no mass, and must be prescribed | |
     | ground_energy | gravity potential of masses fixed to the world | J |
     | originals | the elements as the user added them; not kept by pickling | |
     """
@@ -87,6 +88,7 @@ class Model:
     frame_offset: Array
     ground_energy: float
     tables: ElementTables = field(repr=False)
+    massless: tuple[str, ...] = ()
     originals: tuple[Element, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -107,6 +109,16 @@ class Model:
             q[place.q] = place.joint.neutral
         q.flags.writeable = False
         return q
+
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the constraint rows: the element's, with a number where it has several."""
+        owners = self.tables.row_owners
+        names: list[str] = []
+        for owner in dict.fromkeys(owners):
+            name, count = str(self.elements[owner].name), owners.count(owner)
+            names += [name] if count == 1 else [f"{name}.{i}" for i in range(count)]
+        return tuple(names)
 
     @cached_property
     def native(self) -> Any:

@@ -19,24 +19,56 @@ from symplectree.mechanism.model import Model
 SMALL = 1e-9  # sine of an angle between spaces that counts as zero; rounding leaves about 1e-15
 
 
-def check_every_coordinate_moves_mass(model: Model) -> None:
-    """Raise ModelError naming a coordinate that has no inertia of its own in any of three random configurations."""
+def coordinates_without_mass(model: Model) -> tuple[str, ...]:
+    """Names of coordinates that have no inertia of their own in any of three random configurations.
+
+    They can only be prescribed, which makes sense when a constraint or a spring holds on to what they move; raises
+    ModelError naming one that nothing does.
+    """
+    found: set[int] = set()
+    while (index := _always_idle(model, found)) is not None:
+        name = model.velocities[index]
+        if not _holds_something(model, index):
+            raise ModelError(
+                f"coordinate {name!r} moves no mass: nothing beyond it has inertia against it alone; give a "
+                "link there a mass or an inertia, or the joint an armature, or remove the coordinate"
+            )
+        found.add(index)
+    return tuple(model.velocities[index] for index in sorted(found))
+
+
+def _always_idle(model: Model, held: set[int]) -> int | None:
+    """A velocity that is idle in three random configurations, with those in `held` held still."""
     rng = np.random.default_rng(0)
-    name = ""
     for _ in range(3):
         q = model.neutral.copy()
         for place in model.joints.values():
             q[place.q] = place.joint.retract(place.joint.neutral, rng.uniform(0.3, 1.2, place.joint.nv))
-        if not (name := _idle_coordinate(model, q)):
-            return
-    raise ModelError(
-        f"coordinate {name!r} moves no mass: nothing beyond it has inertia against it alone; give a "
-        "link there a mass or an inertia, or the joint an armature, or remove the coordinate"
-    )
+        if (index := _idle_coordinate(model, q, held)) is None:
+            return None
+    return index
 
 
-def _idle_coordinate(model: Model, q: Array) -> str:
-    """Name of the last coordinate whose motion is idle at q, "" when there is none. O(n)."""
+def _holds_something(model: Model, index: int) -> bool:
+    """Does a constraint or a line hold on to a body that moves with this velocity, or to its coordinate?"""
+    tables = model.tables
+    if any(index == int(row[k]) for row in tables.distance_rows for k in (10,)):
+        return True
+    if any(index == int(row[k]) for row in tables.coordinate_rows for k in (1, 4)):
+        return True
+    rows = [*tables.point_rows, *tables.angle_rows, *tables.distance_rows, *tables.lines]
+    held = {int(row[k]) for row in rows for k in (0, 4)} | {int(row[8]) for row in tables.point_rows}
+    mover = int(np.searchsorted(model.v_start, index, side="right")) - 1
+    for body in held:
+        while body > mover:
+            body = int(model.parent[body])
+        if body == mover:
+            return True
+    return False
+
+
+def _idle_coordinate(model: Model, q: Array, held: set[int]) -> int | None:
+    """The last velocity whose motion is idle at q, None when there is none; those in `held` do not move. O(n)."""
     places = list(model.joints.values())
     first = np.searchsorted(model.v_start, [place.v_start for place in places])  # a joint's bodies lie in a row,
     last = [*(first[1:] - 1), len(model.bodies) - 1]  # and the last of them carries its link
@@ -52,16 +84,17 @@ def _idle_coordinate(model: Model, q: Array) -> str:
         idle = _orthonormal(own_idle[body] / unit)
         for motions in allowed.pop(body, ()):
             idle = _common(idle, _orthonormal(motions / unit))
-        loose = np.flatnonzero(model.armature[place.v] == 0)
+        still = [place.v_start + i in held for i in range(place.joint.nv)]
+        loose = np.flatnonzero((model.armature[place.v] == 0) & ~np.array(still))
         S = place.joint.subspace(q[place.q])[:, loose] / unit
         S /= np.linalg.norm(S, axis=0)
         if (direction := _within(S, idle)) is not None:
-            return model.velocities[place.v_start + int(loose[np.argmax(np.abs(direction))])]
+            return place.v_start + int(loose[np.argmax(np.abs(direction))])
         if tells:
             T = model.placement[begin] @ place.joint.transform(q[place.q])
             allowed.setdefault(parent, []).append(Ad(T) @ (unit * np.hstack([idle, S])))
             reach[parent] = max(reach[parent], np.linalg.norm(T[:3, 3]) + reach[body])
-    return ""
+    return None
 
 
 def _idle_of_bodies(model: Model) -> list[Array]:

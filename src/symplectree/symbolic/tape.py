@@ -25,8 +25,8 @@ OPERATIONS = (
 CASADI_NAME = {"CONSTPOW": "POW"}
 NUMPY_NAME = {"ASINH": "arcsinh", "ACOSH": "arccosh", "ATANH": "arctanh"}  # where it is not the operation's
 REMEDY = (
-    "the potential cannot be differentiated; write it with operators and NumPy functions (np.sin, not math.sin; "
-    "np.fmax, not if) of its one variable, or give a table (lengths, energies)"
+    "the {what} cannot be differentiated; write it with operators and NumPy functions (np.sin, not math.sin; np.fmax, "
+    "not if) of its one variable, or give a table ({columns})"
 )
 
 
@@ -42,12 +42,17 @@ class Tape:
     outputs: int
 
 
-def trace(function: Callable[[Any], Any]) -> Tape:
+def trace(
+    function: Callable[[Any], Any], what: str = "potential", columns: tuple[str, str] = ("lengths", "energies")
+) -> Tape:
     """Tape of φ(x) and its first three derivatives, for a Python function φ of one variable.
 
-    Raises ModelError when the function cannot be traced, saying what to do instead.
+    Raises ModelError when the function cannot be traced, saying what to do instead: `what` it is, and which `columns` a
+    table in its place would have.
     """
     import casadi
+
+    remedy = REMEDY.format(what=what, columns=", ".join(columns))
 
     SX: Any = casadi.SX
     x = SX.sym("x")
@@ -56,22 +61,22 @@ def trace(function: Callable[[Any], Any]) -> Tape:
             warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
             result: Any = function(x)
             if not isinstance(result, casadi.SX | casadi.DM | float | int | np.number):
-                raise ModelError(f"the potential must return one number, not {type(result).__name__}")
+                raise ModelError(f"the {what} must return one number, not {type(result).__name__}")
             value = SX(result)
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{REMEDY} ({type(error).__name__}: {str(error).splitlines()[0][:100]})") from error
+        raise ModelError(f"{remedy} ({type(error).__name__}: {str(error).splitlines()[0][:100]})") from error
     if value.numel() != 1:
-        raise ModelError(f"the potential must return one number, not {value.numel()}")
+        raise ModelError(f"the {what} must return one number, not {value.numel()}")
     derivatives = [value]
     for _ in range(3):
         derivatives.append(casadi.gradient(derivatives[-1], x))
-    return from_casadi(casadi.Function("potential", [x], [casadi.densify(y) for y in derivatives]))
+    return from_casadi(casadi.Function("formula", [x], [casadi.densify(y) for y in derivatives]), remedy)
 
 
-def from_casadi(function: Any) -> Tape:
-    """Tape of a CasADi SX function; raises ModelError on an operation that the core does not have."""
+def from_casadi(function: Any, remedy: str) -> Tape:
+    """Tape of a CasADi SX function; raises ModelError on an operation that the core does not have, with the `remedy`."""
     import casadi
 
     names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
@@ -82,13 +87,13 @@ def from_casadi(function: Any) -> Tape:
         name = names[function.instruction_id(k)]
         name = CASADI_NAME.get(name, name)
         if name == "PARAMETER" or name not in OPERATIONS:
-            raise ModelError(f"{REMEDY} (it uses {NUMPY_NAME.get(name, name.lower())}, which is not known here)")
+            raise ModelError(f"{remedy} (it uses {NUMPY_NAME.get(name, name.lower())}, which is not known here)")
         args, results = list(function.instruction_input(k)), list(function.instruction_output(k))
         constant = 0.0
         if name == "CONST":
             constant, row = function.instruction_constant(k), [results[0], 0, 0]
             if not np.isfinite(constant):  # what CasADi makes of math.sin(x), among others
-                raise ModelError(f"{REMEDY} (it holds {constant})")
+                raise ModelError(f"{remedy} (it holds {constant})")
         elif name == "INPUT":
             row = [results[0], int(starts_in[args[0]] + args[1]), 0]
         elif name == "OUTPUT":

@@ -1,0 +1,107 @@
+"""What all holonomic constraints share: rows h(q) = 0 for the core, in one of four shapes.
+
+| rows | h | unit |
+| --- | --- | --- |
+| `point_rows` | n · (x_b − x_a), n fixed in a third body or in the world | m |
+| `angle_rows` | u · w, u fixed in body a and w in body b | rad, near zero |
+| `distance_rows` | length of x_b − x_a less a constant or a coordinate | m |
+| `coordinate_rows` | c₁ q₁ (or c₁ φ(q₁)) + c₂ q₂ − constant | that of c q |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symplectree.elements.contract import Element, Lowering
+from symplectree.errors import ModelError
+from symplectree.joints.contract import unit_axis
+from symplectree.lie import Array
+from symplectree.numeric import real_array, shown
+
+
+@dataclass(frozen=True)
+class Constraint(Element):
+    """Base of all constraints: h(q) = 0 at every step, held by multipliers (JM09 section IV-D)."""
+
+
+def frame_pair(into: Lowering, a: Any, b: Any) -> tuple[tuple[int, Array], tuple[int, Array]]:
+    """Places of two frames on different bodies; raises ModelError when they cannot move against each other."""
+    place_a, place_b = into.frame(a), into.frame(b)
+    if place_a[0] == place_b[0]:
+        where = "both fixed to the world" if place_a[0] < 0 else "on the same body"
+        raise ModelError(f"{into.what}: frames {a!r} and {b!r} are {where}, so there is nothing to constrain")
+    return place_a, place_b
+
+
+def add_point_rows(into: Lowering, a: Any, b: Any, frame: Any, directions: list[Array]) -> None:
+    """Rows that keep the origin of b at that of a along directions fixed in a third frame."""
+    (body_a, T_a), (body_b, T_b) = frame_pair(into, a, b)
+    body_c, T_c = into.frame(frame)
+    for direction in directions:
+        n = T_c[:3, :3] @ direction
+        into.tables.point_rows.append((body_a, *T_a[:3, 3], body_b, *T_b[:3, 3], body_c, *n, *into.new_row()))
+
+
+def add_angle_row(into: Lowering, a: Any, u: Array, b: Any, w: Array) -> None:
+    """A row that keeps direction u of frame a and direction w of frame b at a right angle."""
+    (body_a, T_a), (body_b, T_b) = frame_pair(into, a, b)
+    into.tables.angle_rows.append((body_a, *(T_a[:3, :3] @ u), body_b, *(T_b[:3, :3] @ w), *into.new_row()))
+
+
+def add_coordinate_row(
+    into: Lowering, first: str, c1: float, second: str, c2: float, offset: float, function: int = -1
+) -> None:
+    """A row c1 q_first + c2 q_second = offset, or with φ(q_first) for a function."""
+    places = [length_or_angle(into, name) for name in (first, second)]
+    if places[0] == places[1]:
+        raise ModelError(f"{into.what}: {first!r} is coupled with itself; name two coordinates")
+    (q1, v1), (q2, v2) = places
+    into.tables.coordinate_rows.append((q1, v1, c1, q2, v2, c2, function, offset, *into.new_row()))
+
+
+def length_or_angle(into: Lowering, name: str) -> tuple[int, int]:
+    """(q index, v index) of a coordinate that is a number of its own, not part of a quaternion."""
+    q, v = into.coordinate(name)
+    if q < 0:
+        raise ModelError(
+            f"{into.what}: {name!r} belongs to a Ball or Free joint, whose coordinates are not lengths or angles"
+        )
+    return q, v
+
+
+def unit_directions(into: Lowering, directions: Any) -> list[Array]:
+    """Unit vectors of letters such as "xz", or of a list of vectors of any length; raises ModelError."""
+    if isinstance(directions, str):
+        if (
+            not directions
+            or any(letter not in "xyz" for letter in directions)
+            or len(set(directions)) < len(directions)
+        ):
+            raise ModelError(f"{into.what}: directions are {directions!r}; give letters such as 'xz', or vectors")
+        return [np.eye(3)["xyz".index(letter)] for letter in directions]
+    try:
+        vectors = real_array(directions)
+    except TypeError:
+        vectors = np.zeros(0)
+    if vectors.shape == (3,):
+        vectors = vectors[None]
+    if vectors.ndim != 2 or vectors.shape[1:] != (3,) or not 1 <= len(vectors) <= 3:
+        raise ModelError(
+            f"{into.what}: directions are {shown(directions)}; give letters such as 'xz', or one to three vectors"
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not np.all(np.isfinite(vectors)) or np.any(lengths == 0):
+        raise ModelError(f"{into.what}: directions hold a vector that is zero or not finite")
+    return list(vectors / lengths[:, None])
+
+
+def axis_and_sides(into: Lowering, axis: Any) -> tuple[Array, list[Array]]:
+    """The unit vector of an axis, and two at right angles to it."""
+    unit = np.array(unit_axis(into.what, axis))
+    first = np.eye(3)[int(np.argmin(np.abs(unit)))]
+    first = first - unit * (unit @ first)
+    first /= np.linalg.norm(first)
+    return unit, [first, np.cross(unit, first)]

@@ -1,0 +1,41 @@
+"""Two points at a given distance: a stiff wire, or a string whose length is prescribed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symplectree.elements.constraint import Constraint, frame_pair, length_or_angle
+from symplectree.elements.contract import Lowering
+from symplectree.errors import ModelError
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.mechanism import Frame
+
+
+@dataclass(frozen=True)
+class DistanceConstraint(Constraint):
+    """The origins of frames `a` and `b` are `length` [m] apart (JM09 section IV-D3).
+
+    length: a number above zero, or the name of a coordinate. A name that no joint has makes a new coordinate, without
+        mass, that `prescribed=` must give.
+    """
+
+    a: str | Frame
+    b: str | Frame
+    length: float | str
+
+    def new_coordinates(self) -> tuple[str, ...]:
+        return (self.length,) if isinstance(self.length, str) and self.length else ()
+
+    def lower(self, into: Lowering) -> DistanceConstraint:
+        (body_a, T_a), (body_b, T_b) = frame_pair(into, self.a, self.b)
+        length, q, v = 0.0, -1, -1
+        if isinstance(self.length, str):
+            q, v = length_or_angle(into, self.length)
+        elif not (length := into.number(self.length, "length")) > 0:
+            raise ModelError(
+                f"{into.what}: length is {length}; it must be above zero (PointConstraint makes points coincide)"
+            )
+        into.tables.distance_rows.append((body_a, *T_a[:3, 3], body_b, *T_b[:3, 3], length, q, v, *into.new_row()))
+        return self
