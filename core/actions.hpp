@@ -8,15 +8,10 @@
 #include <iterator>
 
 #include "dual.hpp"
+#include "general6.hpp"
 #include "kinematics.hpp"
 
 namespace symplectree {
-
-// A 6×6 matrix in blocks: (torque, force) = [A B; C D] (angular, linear).
-template <class T>
-struct General6 {
-  Mat3<T> A, B, C, D;
-};
 
 // What an action keeps of a body at the step's beginning, in world axes: cayley the inertia J, chord R Σ with
 // Σ = ½ tr(J) 1 − J the second moment.

@@ -66,6 +66,8 @@ inline Vec3<double> cross(const Vec3<double>& a, const Vec3<double>& b) {
   return Vec3<double>(__builtin_shufflevector(c, c, 1, 2, 0, 3));
 }
 
+inline double norm1(const Vec3<double>& v) { return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z); }
+
 template <class T>
 Vec3<T> operator+(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z};

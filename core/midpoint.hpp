@@ -105,6 +105,8 @@ class MidpointScheme {
   }
 
   void place(const double*) {}
+  void drive(const std::vector<char>&) {}
+  void set_multipliers(const double*) {}
   void flip() {}
   void learn(double, const double*, const double*) {}
 
@@ -181,6 +183,7 @@ class MidpointScheme {
   }
 
   const std::vector<double>& residual() const { return r_; }
+  const std::vector<double>& reaction() const { return r_; }
   const std::vector<double>& scale() const { return scale_; }
 
  private:

@@ -67,6 +67,39 @@ struct Wrench {
   int owner;
 };
 
+// Rows h(q) = 0 of holonomic constraints, as in symplectree/elements/constraint.py; `row` is each one's number.
+struct PointRow {  // n · (x_b − x_a), n fixed in `body`
+  Point a, b;
+  int body;
+  Vec3<double> n;
+  int row;
+};
+
+struct AngleRow {  // u · w, u fixed in body a and w in body b
+  int a;
+  Vec3<double> u;
+  int b;
+  Vec3<double> w;
+  int row;
+};
+
+struct DistanceRow {  // |x_b − x_a| − length − q
+  Point a, b;
+  double length;
+  int q, v;  // -1: no coordinate
+  int row;
+};
+
+struct CoordinateRow {  // c1 q1 (or c1 φ(q1)) + c2 q2 − constant
+  int q1, v1;
+  double c1;
+  int q2, v2;
+  double c2;
+  int function;  // -1: none
+  double constant;
+  int row;
+};
+
 // φ(ℓ) and its first three derivatives, by a tape or by piecewise cubics.
 struct Potential {
   Tape tape;
@@ -89,6 +122,11 @@ struct Model {
   std::vector<Line> lines;
   std::vector<Wrench> wrenches;
   std::vector<Potential> potentials;
+  std::vector<PointRow> point_rows;
+  std::vector<AngleRow> angle_rows;
+  std::vector<DistanceRow> distance_rows;
+  std::vector<CoordinateRow> coordinate_rows;
+  int rows = 0;  // of constraints
 
   int size() const { return static_cast<int>(bodies.size()); }
   bool has_lines_or_wrenches() const { return !lines.empty() || !wrenches.empty(); }

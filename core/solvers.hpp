@@ -1,27 +1,15 @@
-// How a variational step finds its root: Newton's direction and its slower relatives, which find the same root.
+// How a variational step finds its root: Newton's direction and its slower relatives, which find the same root. With
+// constraints the root is in (q', λ), with λ the multipliers' impulses.
 #pragma once
 
 #include <Eigen/LU>
 
 #include "newton.hpp"
+#include "step_rows.hpp"
 
 namespace symplectree {
 
 enum class Solver { Newton, Riqn, Broyden, Dense };
-
-// Damped lines: each adds (c/2) g gʹᵀ to Newton's matrix, g and gʹ the gradients of its length at the step's two ends.
-struct LineUpdate {
-  std::vector<int> lines;
-  Eigen::MatrixXd G, X, small;  // gradients at the beginning, tree solutions for them (nv × lines)
-  Eigen::VectorXd right, lambda;
-
-  explicit LineUpdate(const Model& m) {
-    for (std::size_t l = 0; l < m.lines.size(); ++l)
-      if (m.lines[l].damping != 0) lines.push_back(static_cast<int>(l));
-    const Eigen::Index k = static_cast<Eigen::Index>(lines.size());
-    G.resize(m.nv, k), X.resize(m.nv, k), small.resize(k, k), right.resize(k), lambda.resize(k);
-  }
-};
 
 // D_j ℓ of a line at the poses in `at`, (nv).
 inline void length_gradient(const Model& m, const Line& line, const Workspace<double>& at, double* g) {
@@ -39,16 +27,36 @@ inline void length_gradient(const Model& m, const Line& line, const Workspace<do
 
 class Direction {
  public:
-  explicit Direction(const Model& m) : update_(m), row_(m.nv) {}
-
-  // Forget what was learned from earlier iterations; the mass matrix at the beginning serves riqn and broyden.
-  void begin(Solver solver, VariationalWorkspace& w, const double* q0) {
-    solver_ = solver;
-    if (solver == Solver::Riqn || solver == Solver::Broyden) factorize_mass(w.m, q0, *w.now);
-    pairs_ = 0;
+  explicit Direction(const Model& m) : rows(m), size_(m.nv + m.rows), mass_(m.size()), stiff_(m.nv), block_(m.size()) {
+    coupled_ = rows.structure.rows() > 0;
   }
 
-  // δ ≈ (−∂r/∂δ)⁻¹ r after displace<…, true> and residual.
+  StepRows rows;
+
+  // Bodies marked in w.driven do not move.
+  void drive(const std::vector<char>& driven) {
+    coupled_ = rows.structure.rows() > 0 || std::find(driven.begin(), driven.end(), char(1)) != driven.end();
+  }
+  // Are there rows or driven bodies, so that the tree alone does not give the direction?
+  bool coupled() const { return coupled_; }
+
+  // Forget what was learned from earlier iterations; the mass matrix at the beginning serves riqn and broyden.
+  void begin(Solver solver, VariationalWorkspace& w, double h, const double* q0) {
+    solver_ = solver;
+    pairs_ = 0;
+    if (solver != Solver::Riqn && solver != Solver::Broyden) return;
+    if (!coupled_) return factorize_mass(w.m, q0, *w.now);
+    for (int i = 1; i < w.m.size(); ++i) {
+      const Body& body = w.m.bodies[i];
+      const double d = body.mass / h;
+      const Mat3<double> J = rotated_columns(w.now->pose[i].R, body.inertia);
+      mass_[i] = {{(1 / h) * J.a, (1 / h) * J.b, (1 / h) * J.c}, {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
+      for (int k = 0; k < body.nv; ++k)
+        block_[i][(body.nv + 1) * k] = stiff_[body.v + k] = w.m.armature[body.v + k] / h;
+    }
+  }
+
+  // (δ, dλ) ≈ the solution of Newton's equations after displace<…, true> and residual.
   void compute(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     switch (solver_) {
       case Solver::Newton:
@@ -69,54 +77,59 @@ class Direction {
   // Tell broyden that the step s changed the residual from `before` to w.r.
   void learn(VariationalWorkspace& w, double h, const double* s, const double* before) {
     if (solver_ != Solver::Broyden) return;
-    const int n = w.m.nv;
-    std::vector<double> y(n), Hy(n);
-    for (int j = 0; j < n; ++j) y[j] = before[j] - w.r[j];
+    std::vector<double> y(size_), Hy(size_);
+    for (int j = 0; j < size_; ++j) y[j] = before[j] - w.r[j];
     broyden(w, h, y.data(), Hy.data());
     double scale = 0;
-    for (int j = 0; j < n; ++j) scale += s[j] * Hy[j];
+    for (int j = 0; j < size_; ++j) scale += s[j] * Hy[j];
     if (!(std::fabs(scale) > 1e-300)) return;
-    if (a_.size() <= pairs_) a_.emplace_back(n), s_.emplace_back(n);
-    for (int j = 0; j < n; ++j) a_[pairs_][j] = (s[j] - Hy[j]) / scale, s_[pairs_][j] = s[j];
+    if (a_.size() <= pairs_) a_.emplace_back(size_), s_.emplace_back(size_);
+    for (int j = 0; j < size_; ++j) a_[pairs_][j] = (s[j] - Hy[j]) / scale, s_[pairs_][j] = s[j];
     ++pairs_;
   }
 
  private:
   void newton(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
-    factorize(w, h, q0, q1);
-    const int k = static_cast<int>(update_.lines.size());
-    if (k == 0) return solve_tree(w, w.r.data(), delta);
-    const Model& m = w.m;
-    Eigen::Map<Eigen::VectorXd> d(delta, m.nv), row(row_.data(), m.nv);
-    for (int l = 0; l < k; ++l) {
-      length_gradient(m, m.lines[update_.lines[l]], *w.now, update_.G.col(l).data());
-      solve_tree(w, update_.G.col(l).data(), update_.X.col(l).data());
+    if (!coupled_) {
+      factorize(w, h, q0, q1);
+      return solve_tree(w, w.r.data(), delta);
     }
-    solve_tree(w, w.r.data(), delta);
-    for (int l = 0; l < k; ++l) {  // (C⁻¹ + Gʹᵀ X) λ = Gʹᵀ δ, then δ − X λ
-      const Line& line = m.lines[update_.lines[l]];
-      length_gradient(m, line, *w.next, row_.data());
-      update_.small.row(l) = row.transpose() * update_.X;
-      update_.small(l, l) += 2 / line.damping;
-      update_.right(l) = row.dot(d);
+    for (int i = 1; i < w.m.size(); ++i) {
+      if (w.m.bodies[i].nv == 1) continue;
+      double t[6];
+      block_[i].fill(0);
+      if (w.has_block_terms[i]) joint_block_terms(w, w.m.bodies[i], q0, q1, h, false, t, block_[i].data());
     }
-    update_.lambda = update_.small.partialPivLu().solve(update_.right);
-    d -= update_.X * update_.lambda;
+    evaluate_damped_lines(w.m, rows.structure, *w.next, rows.next);
+    LoopSystem system = loop_system(w, *w.next, w.A.data(), w.stiff.data());
+    rows.solve(system, w.r.data(), rows.next, delta);
   }
 
-  // LLPS16 Algorithm 3: δ = h M(q)⁻¹ r.
+  LoopSystem loop_system(const VariationalWorkspace& w, const Workspace<double>& right, const General6<double>* A,
+                         const double* stiff) const {
+    LoopSystem system;
+    system.left = w.now, system.right = &right;
+    system.A = A, system.stiff = stiff, system.block = block_.data(), system.held = w.driven.data();
+    return system;
+  }
+
+  // LLPS16 Algorithm 3: δ = h M(q)⁻¹ r, with the constraints of the step's beginning.
   void impulse(VariationalWorkspace& w, double h, const double* r, double* delta) {
+    if (coupled_) {
+      LoopSystem system = loop_system(w, *w.now, mass_.data(), stiff_.data());
+      return rows.solve(system, r, rows.now, delta);
+    }
     solve_mass(w.m, r, delta, *w.now);
     for (int j = 0; j < w.m.nv; ++j) delta[j] *= h;
   }
 
-  // Broyden's good update of the inverse, kept as pairs over h M⁻¹: H = Π (1 + a sᵀ) h M⁻¹.
+  // Broyden's good update of the inverse, kept as pairs over that of `impulse`: H = Π (1 + a sᵀ) H₀.
   void broyden(VariationalWorkspace& w, double h, const double* r, double* delta) {
     impulse(w, h, r, delta);
     for (std::size_t i = 0; i < pairs_; ++i) {
       double c = 0;
-      for (int j = 0; j < w.m.nv; ++j) c += s_[i][j] * delta[j];
-      for (int j = 0; j < w.m.nv; ++j) delta[j] += c * a_[i][j];
+      for (int j = 0; j < size_; ++j) c += s_[i][j] * delta[j];
+      for (int j = 0; j < size_; ++j) delta[j] += c * a_[i][j];
     }
   }
 
@@ -147,17 +160,21 @@ class Direction {
         for (int l = 0; l < body.nv; ++l) full(body.v + k, body.v + l) += N[body.nv * k + l];
     }
     Eigen::VectorXd start(m.nv), end(m.nv);
-    for (int l : update_.lines) {
+    for (int l : rows.structure.damped_lines) {
       length_gradient(m, m.lines[l], *w.now, start.data());
       length_gradient(m, m.lines[l], *w.next, end.data());
       full += 0.5 * m.lines[l].damping * start * end.transpose();
     }
+    if (coupled_) return rows.solve_dense(full, w.driven, *w.now, *w.next, w.r.data(), delta);
     Eigen::Map<Eigen::VectorXd>(delta, m.nv) = full.partialPivLu().solve(Eigen::Map<Eigen::VectorXd>(w.r.data(), m.nv));
   }
 
   Solver solver_ = Solver::Newton;
-  LineUpdate update_;
-  std::vector<double> row_;
+  int size_;  // of a residual
+  bool coupled_;
+  std::vector<General6<double>> mass_;  // of each body at the step's beginning, over h
+  std::vector<double> stiff_;
+  std::vector<std::array<double, 36>> block_;
   std::vector<std::vector<double>> a_, s_;
   std::size_t pairs_ = 0;
 };
@@ -171,25 +188,41 @@ class TreeScheme {
   TreeScheme(const Model& m, Solver solver) : w_(m), direction_(m), solver_(solver) {}
 
   void place(const double* q) { compute_poses(w_.m, q, *w_.now); }
+  void drive(const std::vector<char>& driven) {
+    w_.driven = driven;
+    direction_.drive(driven);
+  }
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
     begin_step<Action>(w_, h, q, p, tau, inputs);
-    direction_.begin(solver_, w_, q);
+    direction_.begin(solver_, w_, h, q);
+    StepRows& rows = direction_.rows;
+    if (rows.structure.rows() == 0) return;
+    evaluate_rows<true>(w_.m, rows.structure, q, *w_.now, rows.now);
+    evaluate_damped_lines(w_.m, rows.structure, *w_.now, rows.now);
+  }
+  // The impulses of constraints, which the residual includes.
+  void set_multipliers(const double* lambda) {
+    StepRows& rows = direction_.rows;
+    transposed_rows(w_.m, rows.structure, rows.now, lambda, *w_.now, rows.force, rows.bound, w_.impulse.data(),
+                    w_.impulse_size.data());
   }
   // The residual at q1, ready for `direction` when `WithDerivative`; relative size, and the worst coordinate.
   template <bool WithDerivative>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
     displace<Action, WithDerivative>(w_, h, q1);
-    return symplectree::residual(w_, h, q0, q1, worst);
+    const double largest = symplectree::residual(w_, h, q0, q1, worst);
+    if (w_.m.rows == 0) return largest;
+    return direction_.rows.add_residual<WithDerivative>(q1, *w_.next, w_.r, w_.scale, largest, worst);
   }
   // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
-    if (solver_ != Solver::Newton || w_.damped_lines) return false;
+    if (solver_ != Solver::Newton || direction_.coupled()) return false;
     displace<Action, true>(w_, h, q1);
     newton_sweep(w_, h, q0, q1, delta);
     return true;
   }
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    return at_rounding_floor(w_, h, q1, factor);
+    return direction_.rows.at_floor(factor) && at_rounding_floor(w_, h, q1, factor);
   }
   void direction(double h, const double* q0, const double* q1, double* delta) {
     direction_.compute(w_, h, q0, q1, delta);
@@ -200,7 +233,9 @@ class TreeScheme {
   }
   void flip() { std::swap(w_.now, w_.next); }
 
+  // Of velocities, then of rows; of driven bodies what the residual would be is in `reaction`.
   const std::vector<double>& residual() const { return w_.r; }
+  const std::vector<double>& reaction() const { return w_.reaction; }
   const std::vector<double>& scale() const { return w_.scale; }
 
  private:

@@ -1,6 +1,7 @@
 // A run of variational steps: guesses, Newton's iteration made safe, shorter steps where there is no solution.
 #pragma once
 
+#include "constrained.hpp"
 #include "solvers.hpp"
 
 namespace symplectree {
@@ -17,14 +18,20 @@ struct Settings {
 class AnyRun {
  public:
   std::vector<double> q, p;           // the state
+  std::vector<double> multipliers;    // of the last step: forces of the constraints, impulse over h
+  std::vector<double> reaction;       // of the last step: what drives prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
   double last_residual = 0;           // of the step that failed, relative
-  int worst = 0;                      // its worst velocity
+  int worst = 0;                      // its worst velocity, or nv and the number of a constraint row
 
-  explicit AnyRun(const Model& m) : q(m.nq), p(m.nv) {}
+  explicit AnyRun(const Model& m) : q(m.nq), p(m.nv), multipliers(m.rows), reaction(m.nv) {}
   virtual ~AnyRun() = default;
-  virtual void reset(const double* q0, const double* p0) = 0;
-  virtual bool step(double h, const double* tau, const double* inputs) = 0;
+  // Mark bodies whose coordinates are prescribed.
+  virtual void drive(const std::vector<char>& driven) = 0;
+  // Start at (q, p); of `rate` (nv) the velocities of prescribed coordinates count.
+  virtual void reset(const double* q0, const double* p0, const double* rate) = 0;
+  // `target` (nq) and `rate` (nv): where prescribed coordinates are at the end of the step, and how fast.
+  virtual bool step(double h, const double* tau, const double* inputs, const double* target, const double* rate) = 0;
   virtual void end_again(const double* tau, const double* inputs) = 0;
   virtual void velocity(double* v) = 0;
 };
@@ -40,37 +47,53 @@ class VariationalRun final : public AnyRun {
         s_(s),
         scheme_(m, scheme...),
         scratch_(m),
+        constrained_(m),
         q1_(m.nq),
         trial_(m.nq),
-        delta_(m.nv),
-        before_(m.nv),
-        weight_(m.nv),
+        target_(m.nq),
+        rate_(m.nv),
+        delta_(m.nv + m.rows),
+        lambda_(m.rows),
+        trial_lambda_(m.rows),
+        before_(m.nv + m.rows),
+        weight_(m.nv + m.rows),
         p1_(m.nv),
         guessed_(m.nv),
         change_(m.nv),
         increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {}
 
-  void reset(const double* q0, const double* p0) override {
+  void drive(const std::vector<char>& driven) override {
+    scheme_.drive(driven);
+    constrained_.driven = driven;
+  }
+
+  void reset(const double* q0, const double* p0, const double* rate) override {
     std::copy(q0, q0 + m_.nq, q.begin());
     std::copy(p0, p0 + m_.nv, p.begin());
+    std::copy(rate, rate + m_.nv, rate_.begin());
     scheme_.place(q.data());
     known_ = 0;
   }
 
   // One step of h under constant generalized forces and inputs; false when it cannot be taken, and the state stays.
-  bool step(double h, const double* tau, const double* inputs) override {
+  bool step(double h, const double* tau, const double* inputs, const double* target, const double* rate) override {
     if (h != h_) known_ = 0, h_ = h;
-    if (attempt(h, tau, inputs)) return true;
-    const std::vector<double> q_saved = q, p_saved = p;
-    const double residual = last_residual;
-    const int coordinate = worst;
-    if (halved(h, tau, inputs, 1)) {
+    std::copy(target, target + m_.nq, target_.begin());
+    bool done = attempt(h, tau, inputs);
+    if (!done) {
+      const std::vector<double> q_saved = q, p_saved = p;
+      const double residual = last_residual;
+      const int coordinate = worst;
+      done = halved(h, tau, inputs, 1);
       known_ = 0;
-      return true;
+      if (!done) {
+        last_residual = residual, worst = coordinate;  // those of the whole step
+        reset(q_saved.data(), p_saved.data(), rate_.data());
+        return false;
+      }
     }
-    last_residual = residual, worst = coordinate;  // those of the whole step
-    reset(q_saved.data(), p_saved.data());
-    return false;
+    std::copy(rate, rate + m_.nv, rate_.begin());
+    return true;
   }
 
   // The end of the last step (or of its last part) again under other forces there: p ← p'.
@@ -81,21 +104,47 @@ class VariationalRun final : public AnyRun {
     keep_remainder(q1_.data(), q.data());
   }
 
-  // v = M(q)⁻¹ p.
-  void velocity(double* v) override {
-    factorize_mass(m_, q.data(), scratch_);
-    solve_mass(m_, p.data(), v, scratch_);
-  }
+  // v = M(q)⁻¹ p, of p without what constraints take from it.
+  void velocity(double* v) override { velocity_of(q, p, v); }
 
  private:
+  void velocity_of(const std::vector<double>& at, const std::vector<double>& momentum, double* v) {
+    if (constrained_.is_free()) {
+      factorize_mass(m_, at.data(), scratch_);
+      return solve_mass(m_, momentum.data(), v, scratch_);
+    }
+    std::copy(rate_.begin(), rate_.end(), v);
+    constrained_.velocity(at.data(), momentum.data(), v);
+  }
+
   bool halved(double h, const double* tau, const double* inputs, int depth) {
     if (depth > s_.substeps) return false;
     ++halvings;
+    const std::vector<double> end = target_;
     for (int half = 0; half < 2; ++half) {
       known_ = 0;
+      target_ = end;
+      if (half == 0) move_driven(end, 0.5, target_);
       if (!attempt(h / 2, tau, inputs) && !halved(h / 2, tau, inputs, depth + 1)) return false;
     }
     return true;
+  }
+
+  // out ← where prescribed coordinates are on a fraction of the way from q to `end`.
+  void move_driven(const std::vector<double>& end, double fraction, std::vector<double>& out) const {
+    double d[6];
+    for (int i = 1; i < m_.size(); ++i) {
+      if (!constrained_.driven[i]) continue;
+      Body b = m_.bodies[i];
+      b.v = 0;
+      if (b.nv == 1) {
+        d[0] = end[b.q] - q[b.q];
+      } else {
+        local_increment(b.kind == Kind::Free, &q[b.q], &end[b.q], d);
+      }
+      for (int k = 0; k < b.nv; ++k) d[k] *= fraction;
+      retract_body(b, q.data(), d, out.data());
+    }
   }
 
   // One step from the chosen guess, else from another, else by following the solution.
@@ -117,6 +166,8 @@ class VariationalRun final : public AnyRun {
     keep_remainder(q.data(), q1_.data());
     remember();
     last_h_ = h;
+    for (int k = 0; k < m_.rows; ++k) multipliers[k] = lambda_[k] / h;
+    for (int j = 0; j < m_.nv; ++j) reaction[j] = -scheme_.reaction()[j] / h;
     std::swap(q, q1_);
     scheme_.flip();
     return true;
@@ -131,8 +182,7 @@ class VariationalRun final : public AnyRun {
     const double moved = largest(change_);
     if (moved < kCoarse) return true;
     const auto speed = [&](const std::vector<double>& at, const std::vector<double>& momentum) {
-      factorize_mass(m_, at.data(), scratch_);
-      solve_mass(m_, momentum.data(), delta_.data(), scratch_);
+      velocity_of(at, momentum, delta_.data());
       return largest(delta_);
     };
     return moved <= kOvershoot * h * std::max(speed(q, p), speed(q1_, p1_));
@@ -141,10 +191,12 @@ class VariationalRun final : public AnyRun {
   // Follow the solution from step zero to h: it is continuous in h until it ends in a fold.
   bool follow(double h, const double* tau, const double* inputs) {
     const int n = m_.nv;
+    const std::vector<double> end = target_;
     std::vector<double> last(n), before(n);  // increments at `reached` and at the fraction before it
     double reached = 0, previous = 0, advance = 0.5;
     while (reached < 1) {
       const double target = std::min(1.0, reached + advance);
+      move_driven(end, target, target_);
       scheme_.begin(target * h, q.data(), p.data(), tau, inputs);
       if (reached == 0) {
         guess_into(Guess::Acceleration, target * h, tau, inputs);
@@ -152,6 +204,7 @@ class VariationalRun final : public AnyRun {
         const double ratio = (target - reached) / (reached - previous);
         for (int j = 0; j < n; ++j) delta_[j] = last[j] + ratio * (last[j] - before[j]);
         retract(m_, q.data(), delta_.data(), q1_.data());
+        place_driven(q1_);
       }
       if (solve(target * h)) {
         std::swap(before, last);
@@ -159,6 +212,7 @@ class VariationalRun final : public AnyRun {
         previous = reached, reached = target;
         advance *= 1.5;
       } else if ((advance *= 0.5) < 1.0 / 64) {
+        target_ = end;
         return false;
       }
     }
@@ -175,6 +229,21 @@ class VariationalRun final : public AnyRun {
         local_increment(b.kind == Kind::Free, &q[b.q], q_next + b.q, d + b.v);
       }
     }
+  }
+
+  void place_driven(std::vector<double>& at) const {
+    for (int i = 1; i < m_.size(); ++i) {
+      const Body& b = m_.bodies[i];
+      if (constrained_.driven[i]) std::copy(&target_[b.q], &target_[b.q] + (b.nv == 1 ? 1 : b.nv + 1), &at[b.q]);
+    }
+  }
+
+  // a ← the acceleration at (q, v), with which prescribed coordinates reach their target.
+  void acceleration_into(double h, const double* v, const double* tau, const double* inputs, double* a) {
+    if (constrained_.is_free()) return forward_dynamics(m_, q.data(), v, tau, inputs, a, scratch_);
+    increments(target_.data(), a);
+    for (int j = 0; j < m_.nv; ++j) a[j] = 2 / (h * h) * (a[j] - h * v[j]);
+    constrained_.acceleration(q.data(), v, tau, inputs, a);
   }
 
   // q1_ ← the guess for q'.
@@ -195,11 +264,12 @@ class VariationalRun final : public AnyRun {
         velocity(before_.data());
         for (int j = 0; j < n; ++j) d[j] = h * before_[j];
         if (guess == Guess::Velocity) break;
-        forward_dynamics(m_, q.data(), before_.data(), tau, inputs, p1_.data(), scratch_);
+        acceleration_into(h, before_.data(), tau, inputs, p1_.data());
         for (int j = 0; j < n; ++j) d[j] += 0.5 * h * h * p1_[j];
         break;
     }
     retract(m_, q.data(), d, q1_.data());
+    place_driven(q1_);
   }
 
   // A root from the guess in q1_ that lies near it; leaves the root in q1_.
@@ -223,6 +293,7 @@ class VariationalRun final : public AnyRun {
         if (reached <= s_.tolerance || scheme_.at_floor(h, q.data(), q1_.data(), kFloor)) return true;
       }
     }
+    if (m_.rows > 0) scheme_.set_multipliers(lambda_.data());
     double rho = scheme_.template evaluate<true>(h, q.data(), q1_.data(), worst);
     for (int it = 0; it < s_.max_iterations; ++it) {
       last_residual = rho;
@@ -237,11 +308,15 @@ class VariationalRun final : public AnyRun {
       double fraction = 1, next = 0;
       for (int cut = 0;; ++cut) {
         retract(m_, q1_.data(), delta_.data(), trial_.data());
+        if (m_.rows > 0) {
+          for (int k = 0; k < m_.rows; ++k) trial_lambda_[k] = lambda_[k] + delta_[m_.nv + k];
+          scheme_.set_multipliers(trial_lambda_.data());
+        }
         next = scheme_.template evaluate<false>(h, q.data(), trial_.data(), worst);
         if (next <= s_.tolerance || weighted() < (1 - 1e-4 * fraction) * rho) break;
         // No descent, but perhaps only because of rounding.
         if (scheme_.at_floor(h, q.data(), trial_.data(), cut == 0 ? kFloor : 8 * kFloor)) {
-          std::swap(q1_, trial_);
+          std::swap(q1_, trial_), std::swap(lambda_, trial_lambda_);
           return true;
         }
         if (cut == 12) return false;
@@ -249,7 +324,7 @@ class VariationalRun final : public AnyRun {
         for (double& d : delta_) d *= 0.5;
       }
       scheme_.learn(h, delta_.data(), before_.data());
-      std::swap(q1_, trial_);
+      std::swap(q1_, trial_), std::swap(lambda_, trial_lambda_);
       rho = next;
     }
     last_residual = rho;
@@ -264,16 +339,17 @@ class VariationalRun final : public AnyRun {
     return moved == 0 || largest(change) <= kNear * moved;
   }
 
-  static double largest(const std::vector<double>& d) {
+  // Of velocities; entries of rows that follow do not count.
+  double largest(const std::vector<double>& d) const {
     double m = 0;
-    for (double x : d) m = std::max(m, std::fabs(x));
+    for (int j = 0; j < m_.nv; ++j) m = std::max(m, std::fabs(d[j]));
     return m;
   }
 
   // The largest residual relative to the sizes of the iterate before.
   double weighted() const {
     double largest = 0;
-    for (int j = 0; j < m_.nv; ++j) {
+    for (int j = 0; j < m_.nv + m_.rows; ++j) {
       const double ratio = std::fabs(scheme_.residual()[j]) / weight_[j];
       if (!(ratio <= largest)) largest = ratio;
     }
@@ -315,7 +391,9 @@ class VariationalRun final : public AnyRun {
   Settings s_;
   Scheme scheme_;
   Workspace<double> scratch_;
-  std::vector<double> q1_, trial_, delta_, before_, weight_, p1_, guessed_, change_;
+  Constrained constrained_;
+  std::vector<double> q1_, trial_, target_, rate_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_,
+      change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   int known_ = 0;
   double h_ = 0, last_h_ = 0;  // of the run's steps; of the last step or part of one

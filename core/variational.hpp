@@ -31,6 +31,9 @@ struct VariationalWorkspace {
   std::vector<Spatial<double>> W, Z, eta;  // of each velocity: A S', Aᵀ S; of each body: motion of the end
   std::vector<double> pivot_inverse, u, b, r, zero;
   std::vector<double> scale;                  // of each velocity: size of the terms that r is made of
+  std::vector<double> impulse, impulse_size;  // of each velocity: what constraints give at the beginning, and its terms
+  std::vector<double> reaction;               // of each velocity of a driven body: what r is there
+  std::vector<char> driven;                   // of each body: its coordinates are prescribed
   std::vector<double> damping, stiff;         // of each velocity: joint damping; a/h + c/2
   std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
   std::vector<double> line_length;            // of each line at the beginning
@@ -42,7 +45,6 @@ struct VariationalWorkspace {
         first(m),
         second(m),
         held(m.size()),
-
         twist(m.size()),
         mu(m.size()),
         F(m.size()),
@@ -55,9 +57,13 @@ struct VariationalWorkspace {
         pivot_inverse(m.nv),
         u(m.nv),
         b(m.nv),
-        r(m.nv),
+        r(m.nv + m.rows),
         zero(m.nv),
-        scale(m.nv),
+        scale(m.nv + m.rows),
+        impulse(m.nv),
+        impulse_size(m.nv),
+        reaction(m.nv),
+        driven(m.size()),
         damping(m.nv),
         stiff(m.nv),
         block(m.size()),
@@ -192,10 +198,8 @@ inline void joint_terms(const VariationalWorkspace& w, const Body& body, int i, 
   }
 }
 
-inline double norm1(const Vec3<double>& v) { return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z); }
-
-// w.r ← the residual after displace. Returns the largest |r_j| relative to the size of the terms it is made of, and in
-// `worst` which it is.
+// w.r ← the residual after displace; of driven bodies it is kept in w.reaction instead. Returns the largest |r_j|
+// relative to the size of the terms it is made of, and in `worst` which it is.
 inline double residual(VariationalWorkspace& w, double h, const double* q0, const double* q1, int& worst) {
   const Model& m = w.m;
   collect_impulses(w, h);
@@ -207,9 +211,15 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
     for (int k = 0; k < body.nv; ++k) {
       const int j = body.v + k;
       const Spatial<double>& S = w.now->S[j];
-      w.r[j] = w.b[j] - t[k] - dot(S, F);
-      const double scale =
-          std::fabs(w.b[j]) + std::fabs(t[k]) + norm1(S.angular) * norm1(F.angular) + norm1(S.linear) * norm1(F.linear);
+      const double given = w.b[j] + w.impulse[j];
+      w.r[j] = given - t[k] - dot(S, F);
+      if (w.driven[i]) {
+        w.reaction[j] = w.r[j];
+        w.r[j] = 0, w.scale[j] = 1;
+        continue;
+      }
+      const double scale = std::fabs(w.b[j]) + w.impulse_size[j] + std::fabs(t[k]) +
+                           norm1(S.angular) * norm1(F.angular) + norm1(S.linear) * norm1(F.linear);
       w.scale[j] = scale + 1e-300;
       const double ratio = std::fabs(w.r[j]) / w.scale[j];
       if (!(ratio <= largest)) largest = ratio, worst = j;
@@ -237,8 +247,8 @@ inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q
     const double torque = w.F[i].angular.x, force = w.F[i].linear.x;
     for (int j = body.v; j < body.v + body.nv; ++j) {
       const Spatial<double>& S = w.now->S[j];
-      if (!(std::fabs(w.r[j]) <=
-            norm1(S.angular) * torque + norm1(S.linear) * force + factor * 2.2e-16 * std::fabs(w.b[j])))
+      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force +
+                                     factor * 2.2e-16 * (std::fabs(w.b[j]) + w.impulse_size[j])))
         return false;
     }
     w.F[body.parent].angular.x += torque + norm1(w.now->pose[i].r) * force;

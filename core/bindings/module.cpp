@@ -92,6 +92,30 @@ void add_elements(Model& m, const nb::dict& d) {
   });
 }
 
+void add_constraints(Model& m, const nb::dict& d) {
+  const auto whole = [](double x) { return static_cast<int>(x); };
+  const auto direction = [&m](int body, const double* n) { return transposed_times(m.bodies[body + 1].axes, vec(n)); };
+  for_rows(d, "point_rows", [&](const double* r) {
+    const int body = whole(r[8]);
+    m.point_rows.push_back(
+        {point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), body + 1, direction(body, r + 9), whole(r[12])});
+  });
+  for_rows(d, "angle_rows", [&](const double* r) {
+    const int a = whole(r[0]), b = whole(r[4]);
+    m.angle_rows.push_back({a + 1, direction(a, r + 1), b + 1, direction(b, r + 5), whole(r[8])});
+  });
+  for_rows(d, "distance_rows", [&](const double* r) {
+    m.distance_rows.push_back(
+        {point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), r[8], whole(r[9]), whole(r[10]), whole(r[11])});
+  });
+  for_rows(d, "coordinate_rows", [&](const double* r) {
+    m.coordinate_rows.push_back(
+        {whole(r[0]), whole(r[1]), r[2], whole(r[3]), whole(r[4]), r[5], whole(r[6]), r[7], whole(r[8])});
+  });
+  m.rows =
+      static_cast<int>(m.point_rows.size() + m.angle_rows.size() + m.distance_rows.size() + m.coordinate_rows.size());
+}
+
 Potential potential(const nb::handle& function) {
   Potential p;
   if (nb::hasattr(function, "code")) {
@@ -118,6 +142,7 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   add_bodies(m, arrays);
   for (const nb::handle f : functions) m.potentials.push_back(potential(f));
   add_elements(m, arrays);
+  add_constraints(m, arrays);
   m.ground_energy = ground_energy;
   m.inputs = inputs;
   self->no_inputs.assign(inputs + 1, 0.0);
@@ -138,6 +163,7 @@ NB_MODULE(_core, m) {
   cls.def("__init__", &construct);
   bind_dynamics(cls);
   bind_derivatives(cls);
+  bind_constraints(cls);
   bind_simulation(cls);
   bind_variational(m);
 }

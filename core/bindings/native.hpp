@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include "constrained.hpp"
 #include "element_derivatives.hpp"
 #include "energy.hpp"
 
@@ -27,6 +28,7 @@ struct NativeModel {
   Pool<DerivativeWorkspace<double>> derivative_workspaces{model};
   Pool<ElementWorkspace<double>> element_workspaces{model};
   Pool<ElementWorkspace<Dual>> dual_workspaces{model};
+  Pool<Constrained> constrained{model};
 
   NativeModel() = default;
   NativeModel(const NativeModel&) = delete;
@@ -55,6 +57,7 @@ inline std::size_t rows(const In& a, int width) {
 
 void bind_dynamics(nb::class_<NativeModel>& cls);
 void bind_derivatives(nb::class_<NativeModel>& cls);
+void bind_constraints(nb::class_<NativeModel>& cls);
 void bind_simulation(nb::class_<NativeModel>& cls);
 void bind_variational(nb::module_& module);
 

@@ -7,23 +7,42 @@ namespace {
 
 // Advances (q, v) by `steps` and writes every `save_every`-th state; returns how many steps were finite.
 int run(NativeModel& self, int method, double t0, double h, int first, int steps, int save_every, Out q, Out v,
-        Out q_saved, Out v_saved, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer) {
+        Out q_saved, Out v_saved, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer, In driven,
+        In targets, In rates, In accelerations) {
   const Model& m = self.model;
   const Forces forces(m, tau, inputs, std::move(function), q_buffer, v_buffer);
   nb::gil_scoped_release unlocked;
   auto loan = self.workspaces.borrow();
   auto& w = *loan;
+  auto constrained_loan = self.constrained.borrow();
+  Constrained& c = *constrained_loan;
+  c.driven.assign(m.size(), 0);
+  for (std::size_t i = 0; i < driven.size(); ++i) c.driven[static_cast<int>(driven.data()[i]) + 1] = 1;
+  const bool is_free = c.is_free();
   std::vector<double> scratch(3 * (m.nq + m.nv));
   for (int k = 0; k < steps; ++k) {
-    const auto acceleration = [&](double t, const double* x, const double* u, double* a) {
-      if (forces.asks()) forces.ask(t, x, u);
-      forward_dynamics(m, x, u, forces.tau_of(k), forces.inputs_of(k), a, w);
-    };
     const double t = t0 + (first + k) * h;
+    const auto acceleration = [&](double at, const double* x, const double* u, double* a) {
+      if (forces.asks()) forces.ask(at, x, u);
+      if (is_free) return forward_dynamics(m, x, u, forces.tau_of(k), forces.inputs_of(k), a, w);
+      if (driven.size()) {  // rows of beginning, middle and end of each step
+        const int part = static_cast<int>(std::lround(2 * (at - t) / h));
+        const double* given = accelerations.data() + static_cast<std::size_t>(2 * k + part) * m.nv;
+        std::copy(given, given + m.nv, a);
+      }
+      c.acceleration(x, u, forces.tau_of(k), forces.inputs_of(k), a);
+    };
     if (method == 0) {
       step_semi_implicit(m, acceleration, t, h, q.data(), v.data(), scratch.data());
     } else {
       step_rk4(m, acceleration, t, h, q.data(), v.data(), scratch.data());
+    }
+    for (std::size_t i = 0; i < driven.size(); ++i) {
+      const Body& b = m.bodies[static_cast<int>(driven.data()[i]) + 1];
+      const double *target = targets.data() + static_cast<std::size_t>(k) * m.nq + b.q,
+                   *rate = rates.data() + static_cast<std::size_t>(k) * m.nv + b.v;
+      std::copy(target, target + (b.nv == 1 ? 1 : b.nv + 1), q.data() + b.q);
+      std::copy(rate, rate + b.nv, v.data() + b.v);
     }
     double sum = 0;
     for (int j = 0; j < m.nv; ++j) sum += 0 * v.data()[j];
@@ -42,7 +61,8 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
 void bind_simulation(nb::class_<NativeModel>& cls) {
   cls.def("run_classical", &run, nb::arg("method"), nb::arg("t0"), nb::arg("h"), nb::arg("first"), nb::arg("steps"),
           nb::arg("save_every"), nb::arg("q"), nb::arg("v"), nb::arg("q_saved"), nb::arg("v_saved"), nb::arg("tau"),
-          nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"));
+          nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"), nb::arg("driven"),
+          nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"));
 }
 
 }  // namespace symplectree

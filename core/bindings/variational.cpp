@@ -10,31 +10,54 @@
 namespace symplectree {
 namespace {
 
+// Where prescribed coordinates are at the end of each stage of each step of a call, and how fast: rows (nq) and (nv).
+struct Prescribed {
+  const Model& m;
+  const double *target, *rate;  // null when nothing is prescribed
+  std::vector<double> still;
+
+  Prescribed(const Model& model, const In& targets, const In& rates)
+      : m(model),
+        target(targets.size() ? targets.data() : nullptr),
+        rate(rates.size() ? rates.data() : nullptr),
+        still(m.nq + m.nv) {}
+  const double* target_of(int row) const {
+    return target ? target + static_cast<std::size_t>(row) * m.nq : still.data();
+  }
+  const double* rate_of(int row) const { return rate ? rate + static_cast<std::size_t>(row) * m.nv : still.data(); }
+};
+
 // One integration, by steps of constant size; the state and its counters are those of `AnyRun` or `GaussRun`.
 class NativeRun {
  public:
   NativeRun(NativeModel& model, double step) : m(model.model), h(step), v(m.nv) {}
   virtual ~NativeRun() = default;
 
-  virtual void reset(const double* q, const double* p) = 0;
+  // Start at (q, p); `rate` (nv) holds the velocities of prescribed coordinates.
+  virtual void reset(const double* q, const double* p, const double* rate) = 0;
   // Step number `number` of the run, number k of this call.
-  virtual bool step(int number, int k, const Forces& forces) = 0;
+  virtual bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) = 0;
+  virtual void velocity(double* v) = 0;
   virtual const std::vector<double>&q() const = 0, &p() const = 0;
   virtual long iterations() const = 0;
   virtual long halvings() const { return 0; }
   virtual double residual() const { return std::nan(""); }
   virtual int worst() const { return 0; }
+  // Forces of the constraints, and on prescribed coordinates, in the last step; null where there are none.
+  virtual const double* multipliers() const { return nullptr; }
+  virtual const double* reaction() const { return nullptr; }
 
   const Model& m;
   double h;
   std::vector<double> v;
 };
 
+// Steps of an action; each is one, or a composition of stages that take fractions of it.
 class ActionRun final : public NativeRun {
  public:
   ActionRun(NativeModel& model, int action, double alpha, int solver, int guess, double tolerance, int max_iterations,
-            int substeps, double step)
-      : NativeRun(model, step) {
+            int substeps, double step, In stages, In driven)
+      : NativeRun(model, step), stages_(stages.data(), stages.data() + stages.size()) {
     const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
     const auto kind = static_cast<Solver>(solver);
     switch (action) {
@@ -50,79 +73,110 @@ class ActionRun final : public NativeRun {
       default:
         run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha);
     }
+    std::vector<char> mask(m.size());
+    for (std::size_t k = 0; k < driven.size(); ++k) mask[static_cast<int>(driven.data()[k]) + 1] = 1;
+    run_->drive(mask);
   }
 
-  void reset(const double* q0, const double* p0) override {
-    run_->reset(q0, p0);
+  void reset(const double* q0, const double* p0, const double* rate) override {
+    run_->reset(q0, p0, rate);
     asked_ = false;
   }
 
-  bool step(int number, int k, const Forces& forces) override {
-    if (forces.asks() && !asked_) {
-      ask(number * h, forces);
-      asked_ = true;
-    }
-    if (!run_->step(h, forces.tau_of(k), forces.inputs_of(k))) return false;
-    if (forces.asks())  // forces at the end depend on the velocity there: predict, then correct
-      for (int pass = 0; pass < 2; ++pass) {
-        ask((number + 1) * h, forces);
-        run_->end_again(forces.tau_of(k), forces.inputs_of(k));
+  bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) override {
+    const int stages = static_cast<int>(stages_.size());
+    if (stages > 1) q_.assign(run_->q.begin(), run_->q.end()), p_.assign(run_->p.begin(), run_->p.end());
+    double t = number * h;
+    for (int s = 0; s < stages; ++s) {
+      if (!stage(t, stages_[s] * h, k, stages * k + s, forces, prescribed)) {
+        if (s > 0) run_->reset(q_.data(), p_.data(), prescribed.rate_of(0));  // the state stays
+        return false;
       }
+      t += stages_[s] * h;
+    }
     return true;
   }
 
+  void velocity(double* v) override { run_->velocity(v); }
   const std::vector<double>& q() const override { return run_->q; }
   const std::vector<double>& p() const override { return run_->p; }
   long iterations() const override { return run_->iterations; }
   long halvings() const override { return run_->halvings; }
   double residual() const override { return run_->last_residual; }
   int worst() const override { return run_->worst; }
+  const double* multipliers() const override { return run_->multipliers.data(); }
+  const double* reaction() const override { return run_->reaction.data(); }
 
  private:
+  bool stage(double t, double length, int k, int row, const Forces& forces, const Prescribed& prescribed) {
+    if (forces.asks() && !asked_) {
+      ask(t, forces);
+      asked_ = true;
+    }
+    if (!run_->step(length, forces.tau_of(k), forces.inputs_of(k), prescribed.target_of(row), prescribed.rate_of(row)))
+      return false;
+    if (forces.asks())  // forces at the end depend on the velocity there: predict, then correct
+      for (int pass = 0; pass < 2; ++pass) {
+        ask(t + length, forces);
+        run_->end_again(forces.tau_of(k), forces.inputs_of(k));
+      }
+    return true;
+  }
+
   void ask(double t, const Forces& forces) {
     run_->velocity(v.data());
     forces.ask(t, run_->q.data(), v.data());
   }
 
   std::unique_ptr<AnyRun> run_;
+  std::vector<double> stages_;  // fractions of a step, in order; they add up to one
+  std::vector<double> q_, p_;
   bool asked_ = false;  // has the force function been asked at the present state?
 };
 
 class CollocationRun final : public NativeRun {
  public:
   CollocationRun(NativeModel& model, int stages, double tolerance, int max_iterations, double step)
-      : NativeRun(model, step), run_(m, stages, tolerance, max_iterations) {}
+      : NativeRun(model, step), run_(m, stages, tolerance, max_iterations), scratch_(m) {}
 
-  void reset(const double* q0, const double* p0) override { run_.reset(q0, p0); }
+  void reset(const double* q0, const double* p0, const double*) override { run_.reset(q0, p0); }
 
-  bool step(int number, int k, const Forces& forces) override {
+  bool step(int number, int k, const Forces& forces, const Prescribed&) override {
     return run_.step(number * h, h, [&](double t, const double* q, const double* u) {
       if (forces.asks()) forces.ask(t, q, u);
       return std::pair{forces.tau_of(k), forces.inputs_of(k)};
     });
   }
 
+  void velocity(double* out) override {
+    factorize_mass(m, run_.q.data(), scratch_);
+    solve_mass(m, run_.p.data(), out, scratch_);
+  }
   const std::vector<double>& q() const override { return run_.q; }
   const std::vector<double>& p() const override { return run_.p; }
   long iterations() const override { return run_.iterations; }
 
  private:
   GaussRun run_;
+  Workspace<double> scratch_;
 };
 
 // Takes `steps` steps, of which the first is number `first`; returns how many were taken.
-int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, Out p_saved, Out counts, In tau,
-            In inputs, nb::object function, Out q_buffer, Out v_buffer) {
+int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, Out p_saved, Out counts, Out multipliers,
+            Out reactions, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer, In targets, In rates) {
   const Model& m = run.m;
   const Forces forces(m, tau, inputs, std::move(function), q_buffer, v_buffer);
+  const Prescribed prescribed(m, targets, rates);
   nb::gil_scoped_release unlocked;
   long iterations = run.iterations(), halvings = run.halvings();
   for (int k = 0; k < steps; ++k) {
-    if (!run.step(first + k, k, forces)) return k;
+    if (!run.step(first + k, k, forces, prescribed)) return k;
     if ((k + 1) % save_every != 0) continue;
     const std::size_t row = (k + 1) / save_every - 1;
     std::copy(run.q().begin(), run.q().end(), q_saved.data() + row * m.nq);
     std::copy(run.p().begin(), run.p().end(), p_saved.data() + row * m.nv);
+    if (multipliers.size()) std::copy(run.multipliers(), run.multipliers() + m.rows, multipliers.data() + row * m.rows);
+    if (reactions.size()) std::copy(run.reaction(), run.reaction() + m.nv, reactions.data() + row * m.nv);
     counts.data()[2 * row] = static_cast<double>(run.iterations() - iterations);
     counts.data()[2 * row + 1] = static_cast<double>(run.halvings() - halvings);
     iterations = run.iterations(), halvings = run.halvings();
@@ -134,10 +188,12 @@ int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, O
 
 void bind_variational(nb::module_& module) {
   nb::class_<NativeRun>(module, "Run")
-      .def("reset", [](NativeRun& r, In q, In p) { r.reset(q.data(), p.data()); })
+      .def("reset", [](NativeRun& r, In q, In p, In rate) { r.reset(q.data(), p.data(), rate.data()); })
       .def("advance", &advance, nb::arg("first"), nb::arg("steps"), nb::arg("save_every"), nb::arg("q_saved"),
-           nb::arg("p_saved"), nb::arg("counts"), nb::arg("tau"), nb::arg("inputs"), nb::arg("function").none(),
-           nb::arg("q_buffer"), nb::arg("v_buffer"))
+           nb::arg("p_saved"), nb::arg("counts"), nb::arg("multipliers"), nb::arg("reactions"), nb::arg("tau"),
+           nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"), nb::arg("targets"),
+           nb::arg("rates"))
+      .def("velocity", [](NativeRun& r, Out v) { r.velocity(v.data()); })
       .def("state",
            [](NativeRun& r, Out q, Out p) {
              std::copy(r.q().begin(), r.q().end(), q.data());
@@ -146,7 +202,7 @@ void bind_variational(nb::module_& module) {
       .def_prop_ro("residual", &NativeRun::residual)
       .def_prop_ro("worst", &NativeRun::worst);
   nb::class_<ActionRun, NativeRun>(module, "ActionRun")
-      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double>(), nb::keep_alive<1, 2>());
+      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In>(), nb::keep_alive<1, 2>());
   nb::class_<CollocationRun, NativeRun>(module, "CollocationRun")
       .def(nb::init<NativeModel&, int, double, int, double>(), nb::keep_alive<1, 2>());
 }

@@ -3,11 +3,15 @@
 import symplectree as st
 """
 
+from symplectree.assembly import assemble
 from symplectree.dynamics import (
     bias_forces,
     body_velocity,
     body_velocity_derivatives,
     check_element,
+    constrained_dynamics,
+    constraint_jacobian,
+    constraint_values,
     element_terms,
     forward_dynamics,
     inverse_dynamics,
@@ -21,6 +25,7 @@ from symplectree.dynamics import (
     pose,
     pose_derivatives,
     potential_energy,
+    project_velocity,
     retract,
     spatial_momentum,
 )
@@ -43,7 +48,7 @@ from symplectree.elements import (
     Spring,
     WeldConstraint,
 )
-from symplectree.errors import ConvergenceError, ModelError
+from symplectree.errors import AssemblyError, ConvergenceError, ModelError
 from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
 from symplectree.joints import (
     Ball,
@@ -73,12 +78,13 @@ __all__ = [
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint",
+    "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
+    "simulate", "assemble", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
-    "ModelError", "ConvergenceError",
+    "ModelError", "AssemblyError", "ConvergenceError",
 ]  # fmt: skip

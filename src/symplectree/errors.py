@@ -18,6 +18,23 @@ class ModelError(SymplectreeError, ValueError):
     """The mechanism, or an array given for it, cannot be what it says; the message names the culprit."""
 
 
+class AssemblyError(SymplectreeError, ValueError):
+    """Constraints are not met, or cannot be.
+
+    | name | meaning |
+    | --- | --- |
+    | errors | by name of constraint row: what is left of it, in its own unit |
+    | q | the configuration, or the best that was found |
+    """
+
+    def __init__(self, message: str, *, errors: dict[str, float], q: Any = None) -> None:
+        super().__init__(message)
+        self.errors, self.q = errors, q
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), errors=self.errors, q=self.q), self.args
+
+
 class ConvergenceError(SymplectreeError, ArithmeticError):
     """A step could not be computed.
 

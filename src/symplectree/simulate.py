@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from typing import Any
 
 import numpy as np
 
+from symplectree.assembly import CLOSED, not_assembled
+from symplectree.dynamics import constraint_values, momenta
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
+from symplectree.dynamics.constraints import velocities
 from symplectree.errors import ModelError
 from symplectree.integrators import Method, Run, Variational
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, shown
@@ -32,6 +37,7 @@ def simulate(
     dt: float,
     method: Method | None = None,
     forces: Any = None,
+    prescribed: Any = None,
     save_every: int = 1,
     progress: bool | None = None,
 ) -> Trajectory:
@@ -43,18 +49,24 @@ def simulate(
     forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
         step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
         either.
+    prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each
+        step's end, or to numbers; their motion is as given, and `Trajectory.prescribed_forces` is what it takes.
     save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
     progress: True shows a bar in the terminal.
 
-    Raises ModelError for bad arguments, and ConvergenceError when a step fails. Whatever stops the run early (that, an
+    A v0 that breaks the constraints is projected, with a warning that says by how much.
+
+    Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, and ConvergenceError when a step
+    fails. Whatever stops the run early (that, an
     exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
     """
     steps = _whole_steps(duration, dt)
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
-    q, v = initial_state(model, q0, v0)
-    run = chosen(method).start(model, q, v, dt, ForceSource(model, forces, steps))
-    states = _States(run, model.nq, model.nv, steps, int(save_every))
+    motion = Prescribed(model, prescribed, float(dt), steps)
+    q, v = consistent_start(model, *initial_state(model, q0, v0), motion)
+    run = chosen(method).start(model, q, v, dt, ForceSource(model, forces, steps), motion)
+    states = _States(run, model.nq, model.nv, steps, int(save_every), motion)
     with Progress(steps, dt, shown=bool(progress)) as bar:
         try:
             chunk = 1
@@ -78,8 +90,8 @@ class _States:
     end of the next piece replaces it. So a long interval is no long wait, and the last state is always there.
     """
 
-    def __init__(self, run: Run, nq: int, nv: int, steps: int, every: int) -> None:
-        self.run, self.steps, self.every = run, steps, every
+    def __init__(self, run: Run, nq: int, nv: int, steps: int, every: int, prescribed: Prescribed) -> None:
+        self.run, self.steps, self.every, self.prescribed = run, steps, every, prescribed
         rows = -(-steps // every) + 1
         size = 8 * rows * (nq + nv)
         try:
@@ -120,10 +132,16 @@ class _States:
         """Everything up to now."""
         rows = -(-self.done // self.every) + 1
         ends = np.minimum(self.every * np.arange(rows), self.done)
-        counts = self.run.statistics()
-        at = np.searchsorted(counts.pop("ends", np.zeros(0)), ends, side="right")
-        per_row = {name: np.diff(np.append(0, np.cumsum(count))[at]) for name, count in counts.items()}
-        return Trajectory(model, dt * ends.astype(float), self.q[:rows], **{self.run.second: self.x[:rows]}, **per_row)
+        kept = self.run.statistics()
+        at = np.searchsorted(kept.pop("ends", np.zeros(0)), ends, side="right")
+        per_row = {
+            name: np.diff(np.append(0, np.cumsum(values))[at]) if values.ndim == 1 else values[at[1:] - 1]
+            for name, values in kept.items()
+        }
+        t = dt * ends.astype(float)
+        if self.prescribed:
+            per_row |= {"prescribed": self.prescribed.names, "rates": self.prescribed.rates(t)}
+        return Trajectory(model, t, self.q[:rows], **{self.run.second: self.x[:rows]}, **per_row)
 
 
 def chosen(method: Method | None) -> Method:
@@ -149,6 +167,32 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     if (error := zero_quaternion(model, q)) is not None:
         raise error
     model.native.normalize(q)
+    return q, v
+
+
+def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed) -> tuple[Array, Array]:
+    """The start with prescribed coordinates where they are, and velocities along the constraints.
+
+    Raises AssemblyError when q breaks them; warns when v does.
+    """
+    if prescribed:
+        q, v = prescribed.place(q, 0.0), np.array(v)
+        v[prescribed.velocities] = prescribed.rate(0.0)[prescribed.velocities]
+    if not model.rows:
+        return q, v
+    errors = np.abs(constraint_values(model, q))
+    if not np.all(errors <= CLOSED):
+        raise not_assembled(model, q, errors)
+    projected = velocities(model, q, momenta(model, q, v), v, prescribed.bodies.astype(int))
+    change = np.abs(projected - v)
+    if np.any(change > 1e-9 * (1 + np.abs(v))):
+        worst = int(np.argmax(change))
+        warnings.warn(
+            f"the initial velocity breaks the constraints and was projected onto them, by up to {change[worst]:.3g} in "
+            f"{model.velocities[worst]!r}",
+            stacklevel=3,
+        )
+        v = projected
     return q, v
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.dynamics import inverse_mass_product, momenta
+from symplectree.dynamics import momenta
+from symplectree.errors import ModelError
 from symplectree.integrators import Method, Run
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.simulate import check_seconds, chosen, initial_state
+from symplectree.simulate import check_seconds, chosen, consistent_start, initial_state
 
 
 class Stepper:
@@ -26,20 +28,25 @@ class Stepper:
     | --- | --- |
     | t | time since reset [s] |
     | q, v, p | configuration, velocity, momentum; copies |
+
+    prescribed: motions of prescribed coordinates as for `simulate`: numbers, or functions of time since reset.
     """
 
-    def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01) -> None:
+    def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01, *, prescribed: Any = None) -> None:
         check_seconds("dt", dt)
         self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._forces = ForceSource(model, None)
+        self._prescribed = Prescribed(model, prescribed, self.dt)
         self._run: Run
-        self.reset(model.neutral)
+        self._count = -1
+        if not model.rows:
+            self.reset(model.neutral)
 
     def reset(self, q: Any, v: Any = None) -> None:
         """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out."""
-        q, v = initial_state(self.model, q, v)
+        q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed)
         self._forces.set(None)
-        self._run = self.method.start(self.model, q, v, self.dt, self._forces)
+        self._run = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._count = 0
 
     def step(self, forces: Any = None) -> None:
@@ -52,6 +59,8 @@ class Stepper:
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none."""
+        if self._count < 0:
+            raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
         q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
         done = self._run.advance(self._count, steps, max(steps, 1), q, x)
         self._run.counts.clear()  # a loop may go on for ever
@@ -69,12 +78,8 @@ class Stepper:
 
     @property
     def v(self) -> Array:
-        if self._run.second == "v":
-            return self._run.x.copy()
-        return inverse_mass_product(self.model, self._run.q, self._run.x)
+        return self._run.velocity()
 
     @property
     def p(self) -> Array:
-        if self._run.second == "p":
-            return self._run.x.copy()
-        return momenta(self.model, self._run.q, self._run.x)
+        return momenta(self.model, self._run.q, self._run.velocity())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree import dynamics
+from symplectree.dynamics.constraints import least_norm, velocities
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
@@ -24,6 +25,9 @@ class Trajectory:
     | p | momenta, M(q) v | (K+1, nv) |
     | energy, kinetic, potential | with springs and rotors | (K+1,) J |
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
+    | multipliers | forces of the constraint rows (`model.rows`): Dhᵀλ acts on the mechanism | (K, rows) |
+    | constraint_error | largest constraint row in its own unit | (K+1,) |
+    | prescribed, prescribed_forces | names of prescribed coordinates, and the forces that move them | (K, names) |
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
 
@@ -40,15 +44,24 @@ class Trajectory:
         p: Array | None = None,
         iterations: Array | None = None,
         substeps: Array | None = None,
+        multipliers: Array | None = None,
+        prescribed: tuple[str, ...] = (),
+        prescribed_forces: Array | None = None,
+        rates: Array | None = None,
     ) -> None:
         if (v is None) == (p is None):
             raise ModelError("a trajectory takes either velocities or momenta")
         self.model, self.t, self.q = model, t, q
         self.iterations = iterations if iterations is not None else np.zeros(len(t) - 1, dtype=int)
         self.substeps = substeps if substeps is not None else np.zeros(len(t) - 1, dtype=int)
+        self.prescribed = prescribed
+        self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
+        self._multipliers, self._rates = multipliers, rates
+        # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
+        self._raw = p
         if v is not None:
             self.v = v
-        if p is not None:
+        if p is not None and not model.rows and not prescribed:
             self.p = p
 
     def __len__(self) -> int:
@@ -69,11 +82,32 @@ class Trajectory:
 
     @cached_property
     def v(self) -> Array:
-        return dynamics.inverse_mass_product(self.model, self.q, self.p)
+        assert self._raw is not None
+        rates = self._rates if self._rates is not None else np.zeros(self.model.nv)
+        bodies = [
+            int(np.searchsorted(self.model.v_start, self.model.velocities.index(n), side="right")) - 1
+            for n in self.prescribed
+        ]
+        return velocities(self.model, self.q, self._raw, rates, sorted(set(bodies)))
 
     @cached_property
     def p(self) -> Array:
         return dynamics.momenta(self.model, self.q, self.v)
+
+    @cached_property
+    def constraint_error(self) -> Array:
+        if not self.model.rows:
+            return np.zeros(len(self))
+        return np.abs(dynamics.constraint_values(self.model, self.q)).max(axis=1)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Of a variational run those of its steps, impulse over dt; else of the motion at each state but the last."""
+        if self._multipliers is not None:
+            return least_norm(self.model, self.q[:-1], self._multipliers)
+        if not self.model.rows or self.prescribed:
+            return np.zeros((len(self) - 1, 0))
+        return dynamics.constrained_dynamics(self.model, self.q[:-1], self.v[:-1])[1]
 
     @cached_property
     def kinetic(self) -> Array:

@@ -1,5 +1,11 @@
 """Continuous mechanics on arrays: thin functions over the native core."""
 
+from symplectree.dynamics.constraints import (
+    constrained_dynamics,
+    constraint_jacobian,
+    constraint_values,
+    project_velocity,
+)
 from symplectree.dynamics.derivatives import (
     LagrangianDerivatives,
     VelocityDerivatives,
@@ -21,7 +27,7 @@ from symplectree.dynamics.kinematics import body_velocity, jacobian, pose, retra
 
 __all__ = [
     "ElementTerms", "LagrangianDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
-    "body_velocity_derivatives", "check_element", "element_terms", "forward_dynamics", "inverse_dynamics",
+    "body_velocity_derivatives", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values", "element_terms", "forward_dynamics", "inverse_dynamics",
     "inverse_mass_product", "jacobian", "kinetic_energy", "lagrangian", "lagrangian_derivatives", "mass_matrix",
-    "momenta", "pose", "pose_derivatives", "potential_energy", "retract", "spatial_momentum",
+    "momenta", "pose", "pose_derivatives", "potential_energy", "project_velocity", "retract", "spatial_momentum",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, shown
@@ -32,17 +33,21 @@ class Adaptive:
             if not is_positive(value):
                 raise ModelError(f"{name} is {shown(value)}; give a positive number")
 
-    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _AdaptiveRun:
-        return _AdaptiveRun(self, model, q, v, dt, forces)
+    def start(
+        self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> _AdaptiveRun:
+        return _AdaptiveRun(self, model, q, v, dt, forces, prescribed)
 
 
 class _AdaptiveRun:
     second: ClassVar[Literal["v", "p"]] = "v"
 
-    def __init__(self, method: Adaptive, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> None:
+    def __init__(
+        self, method: Adaptive, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> None:
         from scipy.integrate import DOP853  # slow to import
 
-        self.method, self.model, self.dt, self.forces = method, model, dt, forces
+        self.method, self.model, self.dt, self.forces, self.prescribed = method, model, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
         self._piecewise = len(forces.tau) > 1
@@ -61,6 +66,9 @@ class _AdaptiveRun:
                 return k
             self.q, self.x = state[: self.model.nq].copy(), state[self.model.nq :].copy()
             self.model.native.normalize(self.q)
+            if self.prescribed:
+                t, part = (first + k + 1) * self.dt, self.prescribed.velocities
+                self.q, self.x[part] = self.prescribed.place(self.q, t), self.prescribed.rate(t)[part]
             if (k + 1) % save_every == 0:
                 q_saved[(k + 1) // save_every - 1], x_saved[(k + 1) // save_every - 1] = self.q, self.x
         return steps
@@ -75,6 +83,9 @@ class _AdaptiveRun:
             time=step * self.dt,
             coordinate=self.model.velocities[int(np.argmax(np.abs(self.x)))],
         )
+
+    def velocity(self) -> Array:
+        return self.x.copy()
 
     def statistics(self) -> dict[str, Array]:
         return {}
@@ -106,4 +117,8 @@ class _AdaptiveRun:
         q, v = y[: model.nq], y[model.nq :]
         tau, inputs = self.forces.at(t, self._step, q, v)
         rate = model.native.configuration_rate(q, v)
-        return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])
+        if not model.rows and not self.prescribed:
+            return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])
+        given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies
+        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, bodies)
+        return np.concatenate([rate, solution[: model.nv]])

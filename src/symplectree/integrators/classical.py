@@ -1,4 +1,7 @@
-"""Explicit methods of fixed step, to compare with: they drift where variational methods do not."""
+"""Explicit methods of fixed step, to compare with: they drift where variational methods do not.
+
+Constraints hold their accelerations only (JM09 (36)), so that loops come apart slowly.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 
@@ -17,8 +21,10 @@ from symplectree.mechanism.model import Model
 class SemiImplicitEuler:
     """v ← v + h a(q, v), then q ← q ⊕ h v. Order 1, one evaluation per step; what most engines do."""
 
-    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _ClassicalRun:
-        return _ClassicalRun(model, 0, q, v, dt, forces)
+    def start(
+        self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> _ClassicalRun:
+        return _ClassicalRun(model, 0, q, v, dt, forces, prescribed)
 
 
 @dataclass(frozen=True)
@@ -28,29 +34,39 @@ class RK4:
     Quaternions are integrated as four numbers and normalised after each step.
     """
 
-    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> _ClassicalRun:
-        return _ClassicalRun(model, 1, q, v, dt, forces)
+    def start(
+        self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> _ClassicalRun:
+        return _ClassicalRun(model, 1, q, v, dt, forces, prescribed)
 
 
 class _ClassicalRun:
     second: ClassVar[Literal["v", "p"]] = "v"
 
-    def __init__(self, model: Model, method: int, q: Array, v: Array, dt: float, forces: ForceSource) -> None:
-        self.model, self.method, self.dt, self.forces = model, method, dt, forces
+    def __init__(
+        self, model: Model, method: int, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> None:
+        self.model, self.method, self.dt, self.forces, self.prescribed = model, method, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source = self.forces
         tau, inputs = source.rows(first, steps)
+        given = self.prescribed
+        targets, rates = given.rows(first, steps, np.ones(1))
+        halves = self.dt * (first + 0.5 * np.arange(2 * steps + 1)) if given else np.zeros(0)
         done: int = self.model.native.run_classical(
             self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
-            tau, inputs, source.function, source.q, source.v,
+            tau, inputs, source.function, source.q, source.v, given.bodies, targets, rates, given.accelerations(halves),
         )  # fmt: skip
         return done
 
     def failure(self, step: int) -> ConvergenceError:
         return no_longer_finite(self.model, self.x, step, self.dt)
+
+    def velocity(self) -> Array:
+        return self.x.copy()
 
     def statistics(self) -> dict[str, Array]:
         return {}

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, Protocol
 
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 
@@ -33,19 +34,24 @@ class Run(Protocol):
         """
         ...
 
+    def velocity(self) -> Array:
+        """The velocity now, a copy; it satisfies constraints and prescribed coordinates."""
+        ...
+
     def failure(self, step: int) -> ConvergenceError:
         """The error that says why step number `step` failed."""
         ...
 
     def statistics(self) -> dict[str, Array]:
-        """What the trajectory also keeps: counts by name, one for each stretch that was saved at its end, and in
-        "ends" the numbers of the steps with which these stretches ended; nothing when nothing is counted."""
+        """What the trajectory also keeps, by name, one for each stretch that was saved at its end, and in "ends" the
+        numbers of the steps with which these stretches ended: counts, which add up over stretches, and rows of numbers
+        (multipliers, forces), of which the last counts. Nothing when nothing is kept."""
         ...
 
 
 class Method(Protocol):
     """A method of integration, as `simulate` takes it."""
 
-    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> Run:
-        """A Run from the state (q, v)."""
+    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed) -> Run:
+        """A Run from the state (q, v), which satisfies all constraints and prescribed coordinates."""
         ...

@@ -11,12 +11,21 @@ import numpy as np
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
 SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
+# Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step.
+_SUZUKI = 1 / (4 - 4 ** (1 / 3))
+_KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
+COMPOSITIONS = {
+    2: (1.0,),
+    4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
+    6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
+}
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum class Guess` in core/stepper.hpp
 
 
@@ -29,7 +38,8 @@ class Variational:
         (JM08 (22), in the coordinates; springs are implicit, which suits stiff ones; O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
-        Then action, alpha, solver and guess do not matter.
+        Then action, alpha, solver and guess do not matter. With constraints or prescribed coordinates: 4 (Suzuki) and
+        6 (Kahan and Li) by symmetric composition of 5 and 9 steps of the action, some of them backwards.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4).
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
         v = M⁻¹p), "acceleration" (q ⊕ (h v + ½ h² a)). When it leads nowhere, others are tried.
@@ -64,8 +74,12 @@ class Variational:
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                 raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
 
-    def start(self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource) -> VariationalRun:
-        return VariationalRun(self, model, q, momenta(model, q, v), dt, forces)
+    def start(
+        self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> VariationalRun:
+        if self.order > 6 and (model.rows or prescribed):
+            raise ModelError("with constraints or prescribed coordinates there are orders 2, 4 and 6, not 8")
+        return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
 
 class VariationalRun:
@@ -73,15 +87,26 @@ class VariationalRun:
 
     second: ClassVar[Literal["v", "p"]] = "p"
 
-    def __init__(self, method: Variational, model: Model, q: Array, p: Array, dt: float, forces: ForceSource) -> None:
+    def __init__(
+        self,
+        method: Variational,
+        model: Model,
+        q: Array,
+        p: Array,
+        dt: float,
+        forces: ForceSource,
+        prescribed: Prescribed,
+    ) -> None:
         import symplectree._core as core
 
-        self.model, self.method, self.forces, self.dt = model, method, forces, dt
-        if method.order == 2:
+        self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
+        self._composed = method.order == 2 or bool(model.rows or prescribed)
+        self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
+        if self._composed:
             self._native = core.ActionRun(
                 model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
                 GUESSES.index(method.guess), 1e-11 if method.tol is None else float(method.tol), method.max_iterations,
-                method.substeps, dt,
+                method.substeps, dt, self._stages, prescribed.bodies,
             )  # fmt: skip
         else:
             tolerance = 4e-16 if method.tol is None else float(method.tol)
@@ -89,43 +114,64 @@ class VariationalRun:
                 model.native, method.order // 2, tolerance, 2 * method.max_iterations, dt
             )
         self.q, self.x = np.array(q), np.array(p)
-        self._native.reset(self.q, self.x)
+        self._native.reset(self.q, self.x, prescribed.rate(0.0))
+        # Rows: iterations, substeps, multipliers, and forces on all degrees of freedom when some are prescribed.
         self.counts: list[tuple[int, int, Array]] = []
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
-        source = self.forces
+        source, model = self.forces, self.model
         tau, inputs = source.rows(first, steps)
-        counts = np.full((steps // save_every, 2), np.nan)
-        self.counts.append((first, save_every, counts))  # now, because a force function may raise
-        done: int = self._native.advance(
-            first, steps, save_every, q_saved, x_saved, counts, tau, inputs, source.function, source.q, source.v
-        )
-        self._native.state(self.q, self.x)
+        targets, rates = self.prescribed.rows(first, steps, self._stages)
+        saved = steps // save_every
+        counts = np.full((saved, 2), np.nan)
+        multipliers = np.empty((saved, len(model.rows)))
+        reactions = np.empty((saved, model.nv if self.prescribed else 0))
+        try:
+            done: int = self._native.advance(
+                first, steps, save_every, q_saved, x_saved, counts, multipliers, reactions, tau, inputs,
+                source.function, source.q, source.v, targets, rates,
+            )  # fmt: skip
+        finally:  # a force function may raise
+            self.counts.append((first, save_every, np.hstack([counts, multipliers, reactions])))
+            self._native.state(self.q, self.x)
         return done
 
+    def velocity(self) -> Array:
+        """The velocity now, which satisfies constraints and prescribed coordinates."""
+        v = np.empty(self.model.nv)
+        self._native.velocity(v)
+        return v
+
     def statistics(self) -> dict[str, Array]:
-        ends = [first + every * np.arange(1, len(rows) + 1) for first, every, rows in self.counts]
-        counts = np.concatenate([np.zeros((0, 2)), *(rows for _, _, rows in self.counts)])
-        taken = np.isfinite(counts[:, 0])
-        counts = counts[taken].astype(int)
+        rows, driven = len(self.model.rows), self.model.nv if self.prescribed else 0
+        ends = [first + every * np.arange(1, len(kept) + 1) for first, every, kept in self.counts]
+        all_rows = np.concatenate([np.zeros((0, 2 + rows + driven)), *(kept for _, _, kept in self.counts)])
+        taken = np.isfinite(all_rows[:, 0])
+        all_rows = all_rows[taken]
+        counts = all_rows[:, :2].astype(int)
         if counts[:, 1].any():
             warnings.warn(
                 f"{counts[:, 1].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
                 "Trajectory.substeps, or take a smaller dt",
                 stacklevel=4,
             )
-        ends_taken = np.concatenate([np.zeros(0, dtype=int), *ends])[taken]
-        return {"ends": ends_taken, "iterations": counts[:, 0], "substeps": counts[:, 1]}
+        statistics = {"ends": np.concatenate([np.zeros(0, dtype=int), *ends])[taken]}
+        statistics |= {"iterations": counts[:, 0], "substeps": counts[:, 1]}
+        if rows:
+            statistics["multipliers"] = all_rows[:, 2 : 2 + rows]
+        if driven:
+            statistics["prescribed_forces"] = all_rows[:, 2 + rows :][:, self.prescribed.velocities]
+        return statistics
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
-        if self.method.order > 2:
+        if not self._composed:
             return ConvergenceError(
                 f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found; take a smaller dt, or order 2",
                 step=step,
                 time=step * self.dt,
             )
-        residual, name = self._native.residual, self.model.velocities[self._native.worst]
+        residual, name = self._native.residual, (*self.model.velocities, *self.model.rows)[self._native.worst]
         halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "

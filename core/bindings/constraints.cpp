@@ -1,0 +1,71 @@
+// Constraints on arrays: values and derivatives, velocities from momenta, accelerations with multipliers.
+#include "arrays.hpp"
+#include "forces.hpp"
+
+namespace symplectree {
+namespace {
+
+using Pointers = const double* const*;
+
+void mark(const Model& m, const In& driven, Constrained& c) {
+  c.driven.assign(m.size(), 0);
+  for (std::size_t k = 0; k < driven.size(); ++k) c.driven[static_cast<int>(driven.data()[k]) + 1] = 1;
+}
+
+nb::object values(NativeModel& self, nb::handle q) {
+  const Model& m = self.model;
+  auto loan = self.constrained.borrow();
+  return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{m.rows}, false,
+                 [&](Pointers x, double* out, Workspace<double>&) { (*loan).rows(x[0], out, nullptr); });
+}
+
+nb::object jacobian(NativeModel& self, nb::handle q) {
+  const Model& m = self.model;
+  auto loan = self.constrained.borrow();
+  std::vector<double> h(m.rows);
+  return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{m.rows, m.nv}, false,
+                 [&](Pointers x, double* out, Workspace<double>&) { (*loan).rows(x[0], h.data(), out); });
+}
+
+// v (nv), then multipliers (rows), of momenta p; of `given` (nv) the velocities of driven bodies count.
+nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle given, In driven) {
+  const Model& m = self.model;
+  auto loan = self.constrained.borrow();
+  Constrained& c = *loan;
+  mark(m, driven, c);
+  return on_rows(self, std::array<Rows, 3>{{{q, m.nq}, {p, m.nv}, {given, m.nv}}}, std::array{m.nv + m.rows}, false,
+                 [&](Pointers x, double* out, Workspace<double>&) {
+                   std::copy(x[2], x[2] + m.nv, out);
+                   c.velocity(x[0], x[1], out);
+                   std::copy(c.multipliers.begin(), c.multipliers.end(), out + m.nv);
+                 });
+}
+
+// a (nv), then multipliers (rows); of `given` (nv) the accelerations of driven bodies count.
+nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handle tau, nb::handle given,
+                        nb::handle inputs, In driven) {
+  const Model& m = self.model;
+  if (!inputs.is_none() && !is_ready({inputs, m.inputs})) return nb::none();
+  const double* u = inputs_or_zero(self, inputs);
+  auto loan = self.constrained.borrow();
+  Constrained& c = *loan;
+  mark(m, driven, c);
+  return on_rows(self, std::array<Rows, 4>{{{q, m.nq}, {v, m.nv}, {tau, m.nv}, {given, m.nv}}},
+                 std::array{m.nv + m.rows}, false, [&](Pointers x, double* out, Workspace<double>&) {
+                   std::copy(x[3], x[3] + m.nv, out);
+                   c.acceleration(x[0], x[1], x[2], u, out);
+                   std::copy(c.multipliers.begin(), c.multipliers.end(), out + m.nv);
+                 });
+}
+
+}  // namespace
+
+void bind_constraints(nb::class_<NativeModel>& cls) {
+  cls.def("constraint_values", &values);
+  cls.def("constraint_jacobian", &jacobian);
+  cls.def("constrained_velocity", &velocity);
+  cls.def("constrained_acceleration", &acceleration, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+          nb::arg("inputs").none(), nb::arg("driven"));
+}
+
+}  // namespace symplectree

@@ -1,0 +1,214 @@
+// Holonomic constraints: values of their rows, derivatives, and what velocity alone makes of their second derivatives
+// (JM09 section IV-D).
+//
+// The derivative of a row is a list of pulls, wrenches at the centres of the bodies it holds on to, and of coefficients
+// of coordinates: D h along a motion is the sum of pulls on the bodies' twists and of coefficients on velocities. Which
+// bodies and coordinates these are never changes.
+#pragma once
+
+#include <array>
+
+#include "kinematics.hpp"
+
+namespace symplectree {
+
+// Where the rows of a model hold on to it. Entries of row k are [start[k], start[k + 1]). After the constraints may
+// follow the lengths of damped lines, whose multipliers are what the dampers add to Newton's matrix.
+struct RowStructure {
+  std::vector<int> pull_start, pull_body, coefficient_start, coefficient_v;
+  std::vector<int> damped_lines;
+
+  explicit RowStructure(const Model& m, bool with_damped_lines = false) {
+    if (with_damped_lines)
+      for (std::size_t l = 0; l < m.lines.size(); ++l)
+        if (m.lines[l].damping != 0) damped_lines.push_back(static_cast<int>(l));
+    const std::size_t rows = m.rows + damped_lines.size();
+    std::vector<std::vector<int>> bodies(rows), velocities(rows);
+    for (std::size_t k = 0; k < damped_lines.size(); ++k) {
+      const Line& line = m.lines[damped_lines[k]];
+      bodies[m.rows + k] = {line.a.body, line.b.body};
+    }
+    for (const PointRow& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.body};
+    for (const AngleRow& r : m.angle_rows) bodies[r.row] = {r.a, r.b};
+    for (const DistanceRow& r : m.distance_rows) {
+      bodies[r.row] = {r.a.body, r.b.body};
+      if (r.v >= 0) velocities[r.row] = {r.v};
+    }
+    for (const CoordinateRow& r : m.coordinate_rows) velocities[r.row] = {r.v1, r.v2};
+    flatten(bodies, pull_start, pull_body);
+    flatten(velocities, coefficient_start, coefficient_v);
+  }
+
+  int rows() const { return static_cast<int>(pull_start.size()) - 1; }
+
+ private:
+  static void flatten(const std::vector<std::vector<int>>& lists, std::vector<int>& start, std::vector<int>& all) {
+    start.assign(1, 0);
+    for (const auto& list : lists) {
+      all.insert(all.end(), list.begin(), list.end());
+      start.push_back(static_cast<int>(all.size()));
+    }
+  }
+};
+
+// Values and derivatives of all rows at one configuration.
+struct RowValues {
+  std::vector<double> value, size;  // of each row; size of the terms it is made of
+  std::vector<Spatial<double>> pull;
+  std::vector<double> coefficient;
+
+  explicit RowValues(const RowStructure& s)
+      : value(s.rows()), size(s.rows()), pull(s.pull_body.size()), coefficient(s.coefficient_v.size()) {}
+};
+
+// A force at a world point as a wrench about the centre of body i.
+inline Spatial<double> force_at(const Vec3<double>& x, const Vec3<double>& f, int i, const Workspace<double>& at) {
+  return {cross(x - at.pose[i].x, f), f};
+}
+
+// All rows at q; with `WithDerivative` also their derivatives. Poses in `at` must be those of q.
+template <bool WithDerivative>
+void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const Workspace<double>& at,
+                   RowValues& out) {
+  for (const PointRow& r : m.point_rows) {
+    const Vec3<double> a = position(r.a, at), b = position(r.b, at), n = at.pose[r.body].R * r.n;
+    out.value[r.row] = dot(n, b - a);
+    out.size[r.row] = norm1(a) + norm1(b);
+    if constexpr (!WithDerivative) continue;
+    Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
+    pull[0] = force_at(a, -n, r.a.body, at);
+    pull[1] = force_at(b, n, r.b.body, at);
+    pull[2] = {cross(n, b - a), {}};
+  }
+  for (const AngleRow& r : m.angle_rows) {
+    const Vec3<double> u = at.pose[r.a].R * r.u, w = at.pose[r.b].R * r.w;
+    out.value[r.row] = dot(u, w);
+    out.size[r.row] = 1;
+    if constexpr (!WithDerivative) continue;
+    Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
+    pull[0] = {cross(u, w), {}};
+    pull[1] = {cross(w, u), {}};
+  }
+  for (const DistanceRow& r : m.distance_rows) {
+    const Vec3<double> a = position(r.a, at), b = position(r.b, at), d = b - a;
+    const double length = std::sqrt(dot(d, d)), wanted = r.length + (r.q >= 0 ? q[r.q] : 0);
+    out.value[r.row] = length - wanted;
+    out.size[r.row] = norm1(a) + norm1(b) + std::fabs(wanted);
+    if constexpr (!WithDerivative) continue;
+    const Vec3<double> u = (length > 0 ? 1 / length : 0.0) * d;
+    Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
+    pull[0] = force_at(a, -u, r.a.body, at);
+    pull[1] = force_at(b, u, r.b.body, at);
+    if (r.v >= 0) out.coefficient[s.coefficient_start[r.row]] = -1;
+  }
+  for (const CoordinateRow& r : m.coordinate_rows) {
+    double phi[4] = {q[r.q1], 1, 0, 0};
+    if (r.function >= 0) m.potentials[r.function].evaluate(q[r.q1], phi);
+    out.value[r.row] = r.c1 * phi[0] + r.c2 * q[r.q2] - r.constant;
+    out.size[r.row] = std::fabs(r.c1 * phi[0]) + std::fabs(r.c1 * phi[1] * q[r.q1]) + std::fabs(r.c2 * q[r.q2]) +
+                      std::fabs(r.constant) + 1e-3;
+    if constexpr (!WithDerivative) continue;
+    double* c = &out.coefficient[s.coefficient_start[r.row]];
+    c[0] = r.c1 * phi[1], c[1] = r.c2;
+  }
+}
+
+// Pulls of the damped lines' lengths. Poses in `at` must be there.
+inline void evaluate_damped_lines(const Model& m, const RowStructure& s, const Workspace<double>& at, RowValues& out) {
+  for (std::size_t k = 0; k < s.damped_lines.size(); ++k) {
+    const Line& line = m.lines[s.damped_lines[k]];
+    const Vec3<double> a = position(line.a, at), b = position(line.b, at), d = b - a;
+    const double length = std::sqrt(dot(d, d));
+    const Vec3<double> u = (length > 0 ? 1 / length : 0.0) * d;
+    Spatial<double>* pull = &out.pull[s.pull_start[m.rows + k]];
+    pull[0] = force_at(a, -u, line.a.body, at);
+    pull[1] = force_at(b, u, line.b.body, at);
+  }
+}
+
+// d²h/dt² of all rows for the twists and accelerations of bodies in `at` (of coordinates: velocities v and
+// accelerations a).
+inline void row_accelerations(const Model& m, const double* q, const double* v, const double* a,
+                              const Workspace<double>& at, double* out) {
+  const auto turned = [](const Spatial<double>& V, const Spatial<double>& A, const Vec3<double>& x) {
+    return cross(A.angular, x) + cross(V.angular, cross(V.angular, x));  // ẍ of a vector fixed in a body
+  };
+  const auto point_acceleration = [&](const Vec3<double>& x, int i) {
+    return at.acceleration[i].linear + turned(at.V[i], at.acceleration[i], x - at.pose[i].x);
+  };
+  for (const PointRow& r : m.point_rows) {
+    const Vec3<double> xa = position(r.a, at), xb = position(r.b, at), n = at.pose[r.body].R * r.n;
+    const Vec3<double> rate = velocity_at(xb, r.b.body, at) - velocity_at(xa, r.a.body, at);
+    out[r.row] = dot(turned(at.V[r.body], at.acceleration[r.body], n), xb - xa) +
+                 2 * dot(cross(at.V[r.body].angular, n), rate) +
+                 dot(n, point_acceleration(xb, r.b.body) - point_acceleration(xa, r.a.body));
+  }
+  for (const AngleRow& r : m.angle_rows) {
+    const Vec3<double> u = at.pose[r.a].R * r.u, w = at.pose[r.b].R * r.w;
+    out[r.row] = dot(turned(at.V[r.a], at.acceleration[r.a], u), w) +
+                 2 * dot(cross(at.V[r.a].angular, u), cross(at.V[r.b].angular, w)) +
+                 dot(u, turned(at.V[r.b], at.acceleration[r.b], w));
+  }
+  for (const DistanceRow& r : m.distance_rows) {
+    const Vec3<double> xa = position(r.a, at), xb = position(r.b, at), d = xb - xa;
+    const Vec3<double> rate = velocity_at(xb, r.b.body, at) - velocity_at(xa, r.a.body, at);
+    const double length = std::sqrt(dot(d, d)), inverse = length > 0 ? 1 / length : 0, along = inverse * dot(d, rate);
+    const Vec3<double> change = point_acceleration(xb, r.b.body) - point_acceleration(xa, r.a.body);
+    out[r.row] = inverse * (dot(rate, rate) + dot(d, change) - along * along) - (r.v >= 0 ? a[r.v] : 0);
+  }
+  for (const CoordinateRow& r : m.coordinate_rows) {
+    double phi[4] = {q[r.q1], 1, 0, 0};
+    if (r.function >= 0) m.potentials[r.function].evaluate(q[r.q1], phi);
+    out[r.row] = r.c1 * (phi[2] * v[r.v1] * v[r.v1] + phi[1] * a[r.v1]) + r.c2 * a[r.v2];
+  }
+}
+
+// out (nv) ← Σ λ_k D h_k, and the size of the terms that each is made of. Poses in `at` must be those of the
+// derivatives; `force` and `bound` are scratch: for each body its wrench, and bounds of torque and force.
+inline void transposed_rows(const Model& m, const RowStructure& s, const RowValues& rows, const double* lambda,
+                            const Workspace<double>& at, std::vector<Spatial<double>>& force,
+                            std::vector<std::array<double, 2>>& bound, double* out, double* size) {
+  std::fill(out, out + m.nv, 0.0);
+  std::fill(size, size + m.nv, 0.0);
+  for (auto& f : force) f = {};
+  for (auto& b : bound) b = {};
+  for (int k = 0; k < m.rows; ++k) {
+    for (int e = s.pull_start[k]; e < s.pull_start[k + 1]; ++e) {
+      const Spatial<double> f = lambda[k] * rows.pull[e];
+      force[s.pull_body[e]] += f;
+      bound[s.pull_body[e]][0] += norm1(f.angular), bound[s.pull_body[e]][1] += norm1(f.linear);
+    }
+    for (int e = s.coefficient_start[k]; e < s.coefficient_start[k + 1]; ++e) {
+      const double f = lambda[k] * rows.coefficient[e];
+      out[s.coefficient_v[e]] += f, size[s.coefficient_v[e]] += std::fabs(f);
+    }
+  }
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    const auto [torque, linear] = bound[i];
+    for (int j = body.v; j < body.v + body.nv; ++j) {
+      out[j] += dot(at.S[j], force[i]);
+      size[j] += norm1(at.S[j].angular) * torque + norm1(at.S[j].linear) * linear;
+    }
+    force[body.parent] += shift_force(force[i], at.pose[i].r);
+    bound[body.parent][0] += torque + norm1(at.pose[i].r) * linear, bound[body.parent][1] += linear;
+  }
+}
+
+// G (rows × nv, row by row) ← D h.
+inline void dense_rows(const Model& m, const RowStructure& s, const RowValues& rows, const Workspace<double>& at,
+                       double* G) {
+  std::fill(G, G + static_cast<std::size_t>(m.rows) * m.nv, 0.0);
+  for (int k = 0; k < m.rows; ++k) {
+    double* g = G + static_cast<std::size_t>(k) * m.nv;
+    for (int e = s.pull_start[k]; e < s.pull_start[k + 1]; ++e) {
+      Spatial<double> f = rows.pull[e];
+      for (int i = s.pull_body[e]; i > 0; f = shift_force(f, at.pose[i].r), i = m.bodies[i].parent)
+        for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) g[j] += dot(at.S[j], f);
+    }
+    for (int e = s.coefficient_start[k]; e < s.coefficient_start[k + 1]; ++e)
+      g[s.coefficient_v[e]] += rows.coefficient[e];
+  }
+}
+
+}  // namespace symplectree

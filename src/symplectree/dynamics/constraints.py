@@ -1,0 +1,84 @@
+"""Mechanics under holonomic constraints (JM09 section IV-D): rows h(q) = 0, their derivatives, motion along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symplectree.dynamics.arguments import inputs_vector, prepared
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+NOTHING = np.zeros(0)
+
+
+def constraint_values(model: Model, q: Any) -> Array:
+    """h(q) (..., rows), each row in its own unit (m or rad); `model.rows` names them."""
+    out = model.native.constraint_values(q)
+    return out if out is not None else prepared(model, model.native.constraint_values, q)
+
+
+def constraint_jacobian(model: Model, q: Any) -> Array:
+    """Dh(q) (..., rows, nv): derivatives along the increments of `retract`."""
+    out = model.native.constraint_jacobian(q)
+    return out if out is not None else prepared(model, model.native.constraint_jacobian, q)
+
+
+def constrained_dynamics(model: Model, q: Any, v: Any, tau: Any = None, *, inputs: Any = None) -> tuple[Array, Array]:
+    """(a, λ) with M a + bias = τ + Dhᵀλ and d²h/dt² = 0: JM09 (36).
+
+    λ (..., rows) are forces: Dhᵀλ acts on the mechanism. Rows that depend on others share the load, least in the mean
+    square.
+    """
+    require_mass(model)
+    u = None if inputs is None else inputs_vector(model, inputs)
+    tau = np.zeros(model.nv) if tau is None else tau
+    native = model.native.constrained_acceleration
+    solution = prepared(model, lambda *state: native(*state, u, NOTHING), q, v=v, tau=tau, given=np.zeros(model.nv))
+    a, multipliers = solution[..., : model.nv], solution[..., model.nv :]
+    return np.ascontiguousarray(a), least_norm(model, q, multipliers)
+
+
+def project_velocity(model: Model, q: Any, v: Any) -> Array:
+    """The velocity nearest to v in the kinetic metric that satisfies Dh v = 0."""
+    require_mass(model)
+    from symplectree.dynamics.forces import momenta
+
+    return velocities(model, q, momenta(model, q, v), np.zeros(model.nv), ())
+
+
+def velocities(model: Model, q: Array, p: Array, given: Array, driven: Sequence[int]) -> Array:
+    """v with M v − Dhᵀμ = p and Dh v = 0, where driven bodies move as `given` (nv) says."""
+    bodies = np.array(driven, dtype=float)
+    if not len(model.rows) and not len(bodies):
+        from symplectree.dynamics.forces import inverse_mass_product
+
+        return inverse_mass_product(model, q, p)
+    native = model.native.constrained_velocity
+    solution = prepared(model, lambda q, p, given: native(q, p, given, bodies), q, p=p, given=given)
+    return np.ascontiguousarray(solution[..., : model.nv])
+
+
+def least_norm(model: Model, q: Any, multipliers: Array) -> Array:
+    """The multipliers of least norm that give the same forces Dhᵀλ: those of dependent rows are not unique."""
+    if not multipliers.shape[-1]:
+        return multipliers
+    G = constraint_jacobian(model, q)
+    scale = np.abs(G).max()
+    singular = np.linalg.svd(G, compute_uv=False)
+    if singular.shape[-1] == G.shape[-2] and np.all(singular[..., -1] > 1e-11 * scale):
+        return multipliers
+    GT = np.swapaxes(G, -1, -2)
+    return np.asarray((np.linalg.pinv(GT, rcond=1e-11) @ GT @ multipliers[..., None])[..., 0])
+
+
+def require_mass(model: Model, prescribed: Sequence[str] = ()) -> None:
+    """Raise ModelError when a coordinate moves no mass and is not prescribed."""
+    for name in model.massless:
+        if name not in prescribed:
+            raise ModelError(
+                f"coordinate {name!r} moves no mass, so its motion must be given: prescribed={{{name!r}: …}} in simulate"
+            )

@@ -1,0 +1,162 @@
+"""Prescribed (kinematic) coordinates: their motion is given, and the forces that it takes are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from symplectree.dynamics.constraints import require_mass
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.mechanism.model import JointPlace, Model, unknown
+from symplectree.numeric import real_array, shown
+
+DELTA = 1e-3  # relative to dt, but at least so many seconds: step of differences in time
+
+
+class Prescribed:
+    """Where prescribed coordinates are at any time, and how fast.
+
+    `given` maps names of coordinates, or of whole joints, to a number (held there), to a function of time, or to an
+    array of values at the steps' ends, the start included, joined by a cubic spline where a method looks in between.
+    """
+
+    def __init__(self, model: Model, given: Mapping[str, Any] | None, dt: float, steps: int | None = None) -> None:
+        if given is not None and not isinstance(given, Mapping):
+            raise ModelError(f"prescribed is {shown(given)}; give a mapping of coordinates to functions or arrays")
+        self.model, self.dt = model, dt
+        self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
+        bodies: set[int] = set()
+        for name, motion in (given or {}).items():
+            q, v, place = self._find(name)
+            covered = set(range(*np.searchsorted(model.v_start, [v.start, v.stop])))
+            if covered & bodies:
+                raise ModelError(f"coordinate {name!r} is prescribed twice")
+            bodies |= covered
+            self.motions.append((name, q, v, place, _function(name, motion, q.stop - q.start, dt, steps)))
+        self.bodies = np.array(sorted(bodies), dtype=float)
+        self.velocities = np.array([j for _, _, v, _, _ in self.motions for j in range(v.start, v.stop)], dtype=int)
+        self.names = tuple(model.velocities[j] for j in self.velocities)
+        require_mass(model, [n for name, _, v, _, _ in self.motions for n in (name, *model.velocities[v])])
+
+    def __bool__(self) -> bool:
+        return bool(self.motions)
+
+    def place(self, q: Array, t: float) -> Array:
+        """q with prescribed coordinates where they are at time t."""
+        q = np.array(q)
+        for name, part, _, place, function in self.motions:
+            q[part] = self._value(name, function, t)
+            if place is not None:
+                q[part] = place.joint.retract(q[part], np.zeros(place.joint.nv))  # a unit quaternion
+        return q
+
+    def rate(self, t: float) -> Array:
+        """Velocities (nv) at time t, zero where nothing is prescribed; by differences of fourth order."""
+        d = max(DELTA * self.dt, 1e-6)
+        return self._differences(t, {-2 * d: 1 / 12, -d: -2 / 3, d: 2 / 3, 2 * d: -1 / 12}, 1 / d)
+
+    def acceleration(self, t: float) -> Array:
+        """Accelerations (nv) at time t, zero where nothing is prescribed."""
+        d = max(0.1 * self.dt, 1e-4)
+        return self._differences(t, {-2 * d: -1 / 12, -d: 4 / 3, d: 4 / 3, 2 * d: -1 / 12}, 1 / d**2)
+
+    def rows(self, first: int, steps: int, stages: Array) -> tuple[Array, Array]:
+        """Configurations (nq) and velocities (nv) at the ends of the stages of steps first … first + steps − 1."""
+        if not self:
+            return np.zeros((0, self.model.nq)), np.zeros((0, self.model.nv))
+        ends = np.cumsum(stages)
+        times = ((first + np.arange(steps))[:, None] + ends[None, :]).ravel() * self.dt
+        return self.configurations(times), self.rates(times)
+
+    def configurations(self, times: Array) -> Array:
+        neutral = self.model.neutral
+        return np.array([self.place(neutral, t) for t in times]).reshape(-1, self.model.nq)
+
+    def rates(self, times: Array) -> Array:
+        return np.array([self.rate(t) for t in times]).reshape(-1, self.model.nv)
+
+    def accelerations(self, times: Array) -> Array:
+        return np.array([self.acceleration(t) for t in times]).reshape(-1, self.model.nv)
+
+    def _differences(self, t: float, weights: dict[float, float], scale: float) -> Array:
+        out = np.zeros(self.model.nv)
+        for name, _, v, place, function in self.motions:
+            here = self._value(name, function, t)
+            if place is None:
+                out[v] = scale * sum(w * (self._value(name, function, t + d) - here) for d, w in weights.items())
+            else:
+                out[v] = scale * sum(
+                    w * place.joint.local(here, self._value(name, function, t + d)) for d, w in weights.items()
+                )
+        return out
+
+    def _value(self, name: str, function: Callable[[float], Array], t: float) -> Array:
+        value = function(float(t))
+        if not np.all(np.isfinite(value)):
+            raise ModelError(f"prescribed {name!r} is {shown(value)} at t = {t:.6g} s, not finite")
+        return value
+
+    def _find(self, name: Any) -> tuple[slice, slice, JointPlace | None]:
+        """Places in q and v of a coordinate or joint; the joint, where its coordinates are a quaternion."""
+        model = self.model
+        if name in model.joints:
+            place = model.joints[name]
+            return place.q, place.v, place if place.joint.nq != place.joint.nv else None
+        for place in model.joints.values():
+            if name in model.coordinates[place.q]:
+                if place.joint.nq != place.joint.nv:
+                    raise ModelError(
+                        f"{name!r} is part of a quaternion; prescribe the whole joint {place.joint.name!r}"
+                    )
+                i = model.coordinates[place.q].index(name)
+                return (
+                    slice(place.q_start + i, place.q_start + i + 1),
+                    slice(place.v_start + i, place.v_start + i + 1),
+                    None,
+                )
+        raise ModelError(unknown("coordinate", name, [*model.joints, *model.coordinates]))
+
+
+def _function(name: str, motion: Any, width: int, dt: float, steps: int | None) -> Callable[[float], Array]:
+    """The motion as a function of time that gives (width,) numbers."""
+    if callable(motion):
+        return lambda t: _numbers(name, motion(t), width)
+    try:
+        rows = real_array(motion)
+    except TypeError:
+        raise ModelError(f"prescribed {name!r} is {shown(motion)}; give a function of time, or numbers") from None
+    if not np.all(np.isfinite(rows)):
+        raise ModelError(f"prescribed {name!r} holds a value that is not finite")
+    if rows.shape == (width,) or (width == 1 and rows.ndim == 0):
+        constant = rows.reshape(width)
+        return lambda t: constant
+    if width == 1 and rows.ndim == 1:
+        rows = rows[:, None]
+    if steps is None or rows.shape != (steps + 1, width):
+        numbers = "one number" if width == 1 else f"{width} numbers"
+        needed = "a function" if steps is None else f"{steps + 1} rows (the start and each step's end)"
+        raise ModelError(f"prescribed {name!r} has shape {rows.shape}; give {numbers}, a function of time, or {needed}")
+    from scipy.interpolate import CubicSpline  # slow to import
+
+    spline = CubicSpline(dt * np.arange(len(rows)), rows, bc_type="natural" if len(rows) < 4 else "not-a-knot")
+
+    def at(t: float) -> Array:
+        k = round(t / dt)
+        exact = 0 <= k < len(rows) and abs(t - k * dt) < 1e-9 * dt
+        return rows[k] if exact else np.asarray(spline(t))
+
+    return at
+
+
+def _numbers(name: str, value: Any, width: int) -> Array:
+    try:
+        numbers = np.atleast_1d(real_array(value))
+    except TypeError:
+        numbers = np.zeros(0)
+    if numbers.shape != (width,):
+        wanted = "one number" if width == 1 else f"{width} numbers"
+        raise ModelError(f"the function of prescribed {name!r} gave {shown(value)}, not {wanted}")
+    return numbers
