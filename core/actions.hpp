@@ -5,11 +5,9 @@
 // for chord and cayley, the momenta at the two ends are equal, and K is block diagonal with linear part m/h.
 #pragma once
 
-#include <iterator>
-
-#include "dual.hpp"
 #include "general6.hpp"
 #include "kinematics.hpp"
+#include "so3.hpp"
 
 namespace symplectree {
 
@@ -94,110 +92,86 @@ struct Cayley {
   }
 };
 
-// LLPS16 (21b): V = log(T0⁻¹ T1)/h on SE(3), μ⁻ = dlogᵀ_{hV} G V in the body's axes at the beginning.
+// LLPS16 (21b): μ⁻ = dlogᵀ_ξ G V with ξ = hV = log(T0⁻¹ T1) on SE(3).
+//
+// Let ω be the rotation vector of the displacement, u its translation, A = dlog_ω on SO(3). Then ξ = (ω, A u), and with
+// AᵀA = 1 − k [ω]² the body's action ½h VᵀGV is (ω·Jω + m |u|² + m k |ω × u|²)/2h, in which A u itself is not needed.
+// When the end moves by η = (a, l), ω changes by A a and u by l. So the gradients g and p of the action in ω and u give
+// the momentum (Aᵀg, p) at the end, and, carried to the beginning, μ⁻ = (Aᵀg + u × p, p). J is that of the beginning.
 struct Exponential {
   static constexpr bool block_diagonal = false;
 
   static void hold(const Body&, const BodyPose<double>&, Held&) {}
 
-  // Coefficients of dlog = 1 − ½ ad + c₂ ad² + c₄ ad⁴ on SE(3), where (ad² + θ²)² ad = 0: with y = −θ² and
-  // g(y) = Σ_{k>0} B_2k/(2k)! y^k they solve c₂ y + c₄ y² = g and c₂ + 2 c₄ y = g'.
-  template <class T>
-  static void coefficients(const T& angle2, T& c2, T& c4) {
-    using std::cos, std::sin, std::sqrt;
-    if (value_of(angle2) < 1) {  // the first neglected terms are below 1e-17
-      static constexpr double b[] = {0.08333333333333333,    -0.001388888888888889,   3.306878306878307e-05,
-                                     -8.267195767195768e-07, 2.08767569878681e-08,    -5.284190138687493e-10,
-                                     1.3382536530684679e-11, -3.3896802963225827e-13, 8.586062056277845e-15,
-                                     -2.174868698558062e-16, 5.5090028283602295e-18,  -1.3954464685812522e-19,
-                                     3.534707039629467e-21,  -8.953517427037546e-23};
-      const T y = -angle2;
-      c2 = c4 = T(0);
-      for (int k = std::size(b); k > 0; --k) {  // c₂ = Σ (2−k) b_k y^(k−1), c₄ = Σ (k−1) b_k y^(k−2)
-        c2 = c2 * y + T((2 - k) * b[k - 1]);
-        if (k > 1) c4 = c4 * y + T((k - 1) * b[k - 1]);
-      }
-      return;
-    }
-    const T angle = sqrt(angle2), s = sin(angle), k = T(4) * (cos(angle) - T(1));
-    c2 = T(2) / angle2 + (angle + T(3) * s) / (angle * k);
-    c4 = T(1) / (angle2 * angle2) + (angle + s) / (angle2 * angle * k);
-  }
-
-  // dlogᵀ_ξ f for a wrench f.
-  template <class T>
-  static Spatial<T> dlog_transposed(const Spatial<T>& xi, const Spatial<T>& f) {
-    T c2, c4;
-    coefficients(dot(xi.angular, xi.angular), c2, c4);
-    const auto ad_t = [&](const Spatial<T>& g) { return T(-1) * bracket_force(xi, g); };
-    const Spatial<T> f1 = ad_t(f), f2 = ad_t(f1), f4 = ad_t(ad_t(f2));
-    return f + T(-0.5) * f1 + c2 * f2 + c4 * f4;
-  }
-
-  // log of the displacement as a twist in the body's axes at the beginning.
+  // (ω, u): the logarithm of the rotation, and the translation.
   static Spatial<double> logarithm(const BodyPose<double>& p0, const BodyPose<double>& p1) {
-    const Vec3<double> axis =
-        0.5 * (cross(p0.R.a, p1.R.a) + cross(p0.R.b, p1.R.b) + cross(p0.R.c, p1.R.c));  // world axes, sin θ long
-    const double cosine = 0.5 * (dot(p0.R.a, p1.R.a) + dot(p0.R.b, p1.R.b) + dot(p0.R.c, p1.R.c) - 1);
-    const double sine = std::sqrt(dot(axis, axis));
-    const double angle = std::atan2(sine, cosine), angle2 = angle * angle;
-    const double scale = sine < 1e-6 && cosine > 0 ? 1 + angle2 / 6 : angle / sine;
-    const Vec3<double> w = transposed_times(p0.R, scale * axis), u = transposed_times(p0.R, p1.x - p0.x);
-    const double c = angle2 < 1e-6 ? 1.0 / 12 + angle2 / 720 : (1 - 0.5 * angle / std::tan(0.5 * angle)) / angle2;
-    const Vec3<double> wu = cross(w, u);
-    return {w, u - 0.5 * wu + c * cross(w, wu)};
+    return {rotation_vector(p0.R, p1.R), p1.x - p0.x};
   }
 
-  template <class T>
-  static Spatial<T> body_momentum(const Body& body, const Spatial<T>& xi, double inverse_h) {
-    const T s(inverse_h);
-    const Spatial<T> g{s * (cast<T>(body.inertia) * xi.angular), (s * T(body.mass)) * xi.linear};
-    return dlog_transposed(xi, g);
-  }
-
-  static Spatial<double> momentum(const Body& body, const Spatial<double>& xi, const Mat3<double>& R0,
+  static Spatial<double> momentum(const Body& body, const Spatial<double>& moved, const Mat3<double>& R0,
                                   double inverse_h) {
-    const Spatial<double> mu = body_momentum(body, xi, inverse_h);
-    return {R0 * mu.angular, R0 * mu.linear};
+    const Vec3<double>&w = moved.angular, &u = moved.linear;
+    const DlogCoefficients f = dlog_coefficients(dot(w, w));
+    const double m = body.mass * inverse_h, mk = m * f.k;
+    const Vec3<double> n = cross(w, u);
+    const Vec3<double> Jw = R0 * (body.inertia * transposed_times(R0, w));
+    const Vec3<double> g = inverse_h * Jw + mk * cross(u, n) + (m * f.k1 * dot(n, n)) * w;
+    const Vec3<double> wg = cross(w, g);
+    // u × p = (m/h) k (ω·u) n: here u × u is zero without rounding
+    return {g + 0.5 * wg + f.gamma * cross(w, wg) + (mk * dot(w, u)) * n, m * u + mk * cross(n, w)};
   }
 
-  // ∂μ⁻/∂ξ by dual numbers, times ∂ξ/∂η = dlog_{−ξ}, in world axes.
-  static General6<double> derivative(const Body& body, const Spatial<double>& xi, const Mat3<double>& R0,
-                                     const Mat3<double>& R1, double inverse_h) {
-    Spatial<double> column[6];
-    for (int k = 0; k < 6; ++k) {
-      Spatial<Dual> x{Vec3<Dual>(xi.angular), Vec3<Dual>(xi.linear)};
-      (k == 0   ? x.angular.x
-       : k == 1 ? x.angular.y
-       : k == 2 ? x.angular.z
-       : k == 3 ? x.linear.x
-       : k == 4 ? x.linear.y
-                : x.linear.z)
-          .slope = 1;
-      const Spatial<Dual> mu = body_momentum(body, x, inverse_h);
-      column[k] = {R0 * Vec3<double>{mu.angular.x.slope, mu.angular.y.slope, mu.angular.z.slope},
-                   R0 * Vec3<double>{mu.linear.x.slope, mu.linear.y.slope, mu.linear.z.slope}};
-    }
-    // Row k of dlog_{−ξ} is dlogᵀ_{−ξ} e_k; the world twist η is R1ᵀ η in the body's axes at the end.
-    const Spatial<double> back = -1.0 * xi;
-    General6<double> K{};
-    for (int k = 0; k < 6; ++k) {
-      Spatial<double> e{};
-      (k == 0   ? e.angular.x
-       : k == 1 ? e.angular.y
-       : k == 2 ? e.angular.z
-       : k == 3 ? e.linear.x
-       : k == 4 ? e.linear.y
-                : e.linear.z) = 1;
-      const Spatial<double> row = dlog_transposed(back, e);
-      const Vec3<double> a = R1 * row.angular, l = R1 * row.linear;
-      const auto add = [](Mat3<double>& M, const Vec3<double>& u, const Vec3<double>& v) {
-        M.a += v.x * u, M.b += v.y * u, M.c += v.z * u;
-      };
-      add(K.A, column[k].angular, a), add(K.B, column[k].angular, l);
-      add(K.C, column[k].linear, a), add(K.D, column[k].linear, l);
-    }
-    return K;
+  // With H = ∂g/∂ω, P = ∂p/∂ω = (∂g/∂u)ᵀ, D = ∂p/∂u, and N = ∂(Aᵀg)/∂ω at constant g,
+  //   K = [(N + AᵀH + [u]P) A,  (PA)ᵀ − [p] + [u]D;  PA,  D].
+  // With n = ω × u, r = u × n, q = n × ω, primes for derivatives in |ω|², and m for m/h, J for J/h:
+  //   H = J + m (k (|u|² 1 − u uᵀ) + k' |n|² 1 + 2k' (r ωᵀ + ω rᵀ) + 2k" |n|² ω ωᵀ)
+  //   P = m (2 (k u + k' q) ωᵀ − k ω uᵀ − k (ω·u) 1),  D = m (1 − k [ω]²)
+  //   N = −½ [g] + γ ((ω·g) 1 + ω gᵀ − 2 g ωᵀ) + 2γ' (ω × (ω × g)) ωᵀ
+  //   [u]P = m (2k' (ω·u) n ωᵀ + k n uᵀ − k (ω·u) [u]),  [u]D − [p] = m k ((ω·u) [ω] + n ωᵀ).
+  static General6<double> derivative(const Body& body, const Spatial<double>& moved, const Mat3<double>& R0,
+                                     double inverse_h) {
+    const Vec3<double>&w = moved.angular, &u = moved.linear;
+    const double w2 = dot(w, w);
+    const DlogCoefficients f = dlog_coefficients(w2);
+    const double m = body.mass * inverse_h, mk = m * f.k, mk1 = m * f.k1, mkwu = mk * dot(w, u);
+    const Vec3<double> n = cross(w, u), r = cross(u, n);
+    const double n2 = dot(n, n);
+    const Mat3<double> J = rotated_columns(R0, body.inertia);
+    const Vec3<double> Jw = inverse_h * (J * w), g = Jw + mk * r + (mk1 * n2) * w;
+    // Aᵀ = c + ½ [ω] + γ ω ωᵀ
+    const double c = 1 - f.gamma * w2;
+    const Vec3<double> half = 0.5 * w;
+    const auto dlog_transposed = [&](const Vec3<double>& y) {
+      return c * y + cross(half, y) + (f.gamma * dot(w, y)) * w;
+    };
+
+    // N + AᵀH + [u]P = (c + ½ [ω]) J + s 1 − [e] + T ωᵀ + ω Uᵀ + Y uᵀ
+    const double isotropic = mk * dot(u, u) + mk1 * n2;  // of H
+    const double s = f.gamma * dot(w, g) + c * isotropic;
+    const Vec3<double> e = 0.5 * (Jw + mkwu * u), Au = dlog_transposed(u);
+    const Vec3<double> T =
+        2.0 * (f.gamma1 * cross(w, cross(w, g)) - f.gamma * g + mk1 * (dot(w, u) * n + dlog_transposed(r))) +
+        (f.gamma * isotropic + 2 * m * f.k2 * n2) * w;
+    const Vec3<double> U = f.gamma * (Jw + g) + (2 * mk1) * r, Y = mk * (n - Au);
+    const double ch = c * inverse_h;
+    const Vec3<double> wh = inverse_h * half;
+    const Mat3<double> L{
+        ch * J.a + cross(wh, J.a) + Vec3<double>{s, -e.z, e.y} + w.x * T + U.x * w + u.x * Y,
+        ch * J.b + cross(wh, J.b) + Vec3<double>{e.z, s, -e.x} + w.y * T + U.y * w + u.y * Y,
+        ch * J.c + cross(wh, J.c) + Vec3<double>{-e.y, e.x, s} + w.z * T + U.z * w + u.z * Y,
+    };
+    const Vec3<double> Lw = f.gamma * (L * w);
+
+    // P A = E + t ωᵀ − m k ω (Aᵀu)ᵀ and (PA)ᵀ − [p] + [u]D = E + ω tᵀ + Y ωᵀ with E = m k (ω·u) (½ [ω] − c)
+    const Vec3<double> t = 2.0 * (mk * u + mk1 * cross(n, w)) - (mkwu * f.gamma) * w;
+    const Vec3<double> kw = mk * w, o = mkwu * half;
+    const double a = -c * mkwu, d = m + mk * w2;
+    const Mat3<double> E{{a, o.z, -o.y}, {-o.z, a, o.x}, {o.y, -o.x, a}};
+    return {{c * L.a - half.z * L.b + half.y * L.c + w.x * Lw, c * L.b - half.x * L.c + half.z * L.a + w.y * Lw,
+             c * L.c - half.y * L.a + half.x * L.b + w.z * Lw},
+            {E.a + t.x * w + w.x * Y, E.b + t.y * w + w.y * Y, E.c + t.z * w + w.z * Y},
+            {E.a + w.x * t - Au.x * kw, E.b + w.y * t - Au.y * kw, E.c + w.z * t - Au.z * kw},
+            {Vec3<double>{d, 0, 0} - w.x * kw, Vec3<double>{0, d, 0} - w.y * kw, Vec3<double>{0, 0, d} - w.z * kw}};
   }
 };
 

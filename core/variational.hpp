@@ -23,7 +23,6 @@ struct VariationalWorkspace {
   Workspace<double> first, second;
   Workspace<double>*now = &first, *next = &second;  // poses and S at the step's beginning and end
   std::vector<Held> held;                           // of each body, at the beginning
-  std::vector<Spatial<double>> twist;               // exp: log of each body's displacement
   std::vector<Spatial<double>> mu, F;               // momentum of each body; wrench carried to the joints
   std::vector<Spatial<double>> load;       // position-dependent wrench on each body at the beginning, or the end
   std::vector<double> joint_load;          // the same on each velocity
@@ -45,7 +44,6 @@ struct VariationalWorkspace {
         first(m),
         second(m),
         held(m.size()),
-        twist(m.size()),
         mu(m.size()),
         F(m.size()),
         load(m.size()),
@@ -159,9 +157,9 @@ void displace(VariationalWorkspace& w, double h, const double* q_next) {
         w.A[i] = {Action::derivative(w.held[i], moved, inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
       }
     } else {
-      w.twist[i] = Action::logarithm(start, end);
-      w.mu[i] = Action::momentum(body, w.twist[i], start.R, inverse_h);
-      if constexpr (WithDerivative) w.A[i] = Action::derivative(body, w.twist[i], start.R, end.R, inverse_h);
+      const Spatial<double> moved = Action::logarithm(start, end);
+      w.mu[i] = Action::momentum(body, moved, start.R, inverse_h);
+      if constexpr (WithDerivative) w.A[i] = Action::derivative(body, moved, start.R, inverse_h);
     }
   }
 }

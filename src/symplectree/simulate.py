@@ -134,14 +134,15 @@ class _States:
         ends = np.minimum(self.every * np.arange(rows), self.done)
         kept = self.run.statistics()
         at = np.searchsorted(kept.pop("ends", np.zeros(0)), ends, side="right")
-        per_row = {
+        per_row: dict[str, Any] = {
             name: np.diff(np.append(0, np.cumsum(values))[at]) if values.ndim == 1 else values[at[1:] - 1]
             for name, values in kept.items()
         }
         t = dt * ends.astype(float)
         if self.prescribed:
             per_row |= {"prescribed": self.prescribed.names, "rates": self.prescribed.rates(t)}
-        return Trajectory(model, t, self.q[:rows], **{self.run.second: self.x[:rows]}, **per_row)
+        per_row[self.run.second] = self.x[:rows]
+        return Trajectory(model, t, self.q[:rows], **per_row)
 
 
 def chosen(method: Method | None) -> Method:
@@ -183,7 +184,7 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed) -
     errors = np.abs(constraint_values(model, q))
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors)
-    projected = velocities(model, q, momenta(model, q, v), v, prescribed.bodies.astype(int))
+    projected = velocities(model, q, momenta(model, q, v), v, prescribed.bodies)
     change = np.abs(projected - v)
     if np.any(change > 1e-9 * (1 + np.abs(v))):
         worst = int(np.argmax(change))

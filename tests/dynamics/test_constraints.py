@@ -13,7 +13,6 @@ def constrained_mechanism(seed: int, n: int = 12, count: int = 6) -> st.Mechanis
     m = random_mechanism(seed, n, elements=True)
     names = [f.name for f in m.tree]
     body_of = dict(zip(m.build().frames, m.build().frame_body, strict=True))
-    plain = [name for name in m.build().coordinates if name in m.build().velocities and "Ball" not in name]
     plain = [place.joint.name for place in m.build().joints.values() if place.joint.nq == place.joint.nv == 1]
 
     def pair() -> tuple[str, str]:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import random_mechanism, random_state
+from mechanisms import distance, random_mechanism, random_state
 from symplectree.reference import variational
+from symplectree.reference.kinematics import body_velocities, retract
 
 
 @pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
@@ -28,3 +29,47 @@ def test_step(action, seed):
     # momenta feel the rounding of positions divided by h
     assert np.abs(residual).max() < 1e-11 * scale
     np.testing.assert_allclose(stepper.p, momentum, rtol=0, atol=1e-11 * scale)
+
+
+def step_to_the_velocity_guess(action, seed, angle):
+    """A step whose root is q ⊕ h v, with bodies that turn by up to about `angle`: (model, q, v, h, root, tau)."""
+    model = random_mechanism(seed, 9).build()
+    q, v, _ = random_state(model, seed)
+    h = angle / np.linalg.norm(body_velocities(model, q, v)[:, :3], axis=1).max()
+    root = retract(model, q, h * v)
+    tau = -2 / h * variational.residual(model, q, st.momenta(model, q, v), root, h, action)
+    return model, q, v, h, root, tau
+
+
+def take_step(model, q, v, h, tau, method):
+    stepper = st.Stepper(model, method, h)
+    stepper.reset(q, v)
+    stepper.step(dict(zip(model.velocities, tau, strict=True)))
+    return stepper
+
+
+@pytest.mark.parametrize(
+    ("action", "angle"),
+    [("chord", 0.7), *((action, angle) for action in ("cayley", "exp") for angle in (0.01, 0.3, 2))],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_newton_matrix(action, angle, seed):
+    """One Newton step from a guess ε beside the root leaves ε², where a matrix wrong by δ would leave δ ε."""
+    model, q, v, h, root, tau = step_to_the_velocity_guess(action, seed, angle)
+    p = st.momenta(model, q, v)
+    push = 2 / h * 1e-8 * np.abs(p).max() * np.random.default_rng(seed).normal(size=model.nv)
+    once = st.Variational(action=action, guess="velocity", tol=0.5)  # satisfied by whatever one step gives
+    end = take_step(model, q, v, h, tau + push, once)
+    before, after = (variational.residual(model, q, p, x, h, action, None, tau + push) for x in (root, end.q))
+    assert np.abs(after).max() < 2e-4 * np.abs(before).max()  # 6e-5 in the worst conditioned tree
+
+
+@pytest.mark.parametrize("angle", [0.3, 1, 2.5])
+@pytest.mark.parametrize("action", ["cayley", "exp"])
+def test_fast_turning_bodies(action, angle):
+    """Rotations of radians per step: the same momenta at both ends as the twin's."""
+    model, q, v, h, root, tau = step_to_the_velocity_guess(action, 3, angle)
+    end = take_step(model, q, v, h, tau, st.Variational(action=action, guess="velocity"))
+    assert distance(model, end.q, root) < 1e-10
+    momentum = variational.momentum(model, q, end.q, h, action, None, tau)
+    np.testing.assert_allclose(end.p, momentum, rtol=0, atol=1e-11 * np.abs(momentum).max())

@@ -27,7 +27,8 @@ from symplectree.dynamics.kinematics import body_velocity, jacobian, pose, retra
 
 __all__ = [
     "ElementTerms", "LagrangianDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
-    "body_velocity_derivatives", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values", "element_terms", "forward_dynamics", "inverse_dynamics",
-    "inverse_mass_product", "jacobian", "kinetic_energy", "lagrangian", "lagrangian_derivatives", "mass_matrix",
-    "momenta", "pose", "pose_derivatives", "potential_energy", "project_velocity", "retract", "spatial_momentum",
+    "body_velocity_derivatives", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values",
+    "element_terms", "forward_dynamics", "inverse_dynamics", "inverse_mass_product", "jacobian", "kinetic_energy",
+    "lagrangian", "lagrangian_derivatives", "mass_matrix", "momenta", "pose", "pose_derivatives", "potential_energy",
+    "project_velocity", "retract", "spatial_momentum",
 ]  # fmt: skip

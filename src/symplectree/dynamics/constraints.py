@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from symplectree.dynamics.arguments import inputs_vector, prepared
 from symplectree.errors import ModelError
@@ -50,9 +51,9 @@ def project_velocity(model: Model, q: Any, v: Any) -> Array:
     return velocities(model, q, momenta(model, q, v), np.zeros(model.nv), ())
 
 
-def velocities(model: Model, q: Array, p: Array, given: Array, driven: Sequence[int]) -> Array:
+def velocities(model: Model, q: Array, p: Array, given: Array, driven: ArrayLike) -> Array:
     """v with M v − Dhᵀμ = p and Dh v = 0, where driven bodies move as `given` (nv) says."""
-    bodies = np.array(driven, dtype=float)
+    bodies = np.asarray(driven, dtype=float)
     if not len(model.rows) and not len(bodies):
         from symplectree.dynamics.forces import inverse_mass_product
 
