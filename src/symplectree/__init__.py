@@ -43,8 +43,9 @@ from symplectree.elements import (
     Spring,
     WeldConstraint,
 )
-from symplectree.errors import ConvergenceError, ModelError
+from symplectree.errors import ConvergenceError, ModelError, ModelSyntaxError
 from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
+from symplectree.io import load, loads
 from symplectree.joints import (
     Ball,
     Cylindrical,
@@ -64,7 +65,7 @@ from symplectree.trajectory import Trajectory
 
 __all__ = [
     # building
-    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz",
+    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
     # joints
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
     # elements
@@ -80,5 +81,5 @@ __all__ = [
     # runs
     "simulate", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
-    "ModelError", "ConvergenceError",
+    "ModelError", "ModelSyntaxError", "ConvergenceError",
 ]  # fmt: skip
