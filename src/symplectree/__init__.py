@@ -48,8 +48,9 @@ from symplectree.elements import (
     Spring,
     WeldConstraint,
 )
-from symplectree.errors import AssemblyError, ConvergenceError, ModelError
+from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError
 from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
+from symplectree.io import load, loads
 from symplectree.joints import (
     Ball,
     Cylindrical,
@@ -69,7 +70,7 @@ from symplectree.trajectory import Trajectory
 
 __all__ = [
     # building
-    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz",
+    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
     # joints
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
     # elements
@@ -86,5 +87,5 @@ __all__ = [
     # runs
     "simulate", "assemble", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
-    "ModelError", "AssemblyError", "ConvergenceError",
+    "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError",
 ]  # fmt: skip

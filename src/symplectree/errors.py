@@ -35,6 +35,23 @@ class AssemblyError(SymplectreeError, ValueError):
         return partial(type(self), errors=self.errors, q=self.q), self.args
 
 
+class ModelSyntaxError(ModelError):
+    """A model's text cannot be read. The message shows where, with a caret below the culprit, and what to do.
+
+    | name | meaning |
+    | --- | --- |
+    | filename | as it was given, or `<text>` |
+    | line, column | of the culprit, counted from one |
+    """
+
+    def __init__(self, message: str, *, filename: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.filename, self.line, self.column = filename, line, column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), filename=self.filename, line=self.line, column=self.column), self.args
+
+
 class ConvergenceError(SymplectreeError, ArithmeticError):
     """A step could not be computed.
 

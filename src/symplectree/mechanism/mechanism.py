@@ -104,6 +104,7 @@ class Mechanism:
         model = m.build()
 
     gravity: acceleration in world axes [m/s²].
+    initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -111,6 +112,7 @@ class Mechanism:
         self.world = Frame(self, "world", None, Fixed())
         self.tree: list[Frame] = []
         self.elements: list[Element] = []
+        self.initial: dict[str, Any] = {}
 
     def frames(self, *roots: FrameLiteral) -> Mechanism:
         """Add trees in the papers' notation (JM08 section II), and return the mechanism.
@@ -130,6 +132,15 @@ class Mechanism:
         from symplectree.mechanism.build import build
 
         return build(self)
+
+    def to_sexpr(self) -> str:
+        """The mechanism as text, which `loads` turns into an equal one, bit for bit; see `symplectree.io.sexpr`.
+
+        Raises ModelError naming the link or element that cannot be written.
+        """
+        from symplectree.io.sexpr_writer import write
+
+        return write(self)
 
     def __getattr__(self, name: str) -> Any:
         """Say what to do when a mechanism is used where a Model is needed; only asked for what a mechanism has not."""
