@@ -55,7 +55,7 @@ class _ClassicalRun:
         tau, inputs = source.rows(first, steps)
         given = self.prescribed
         targets, rates = given.rows(first, steps, np.ones(1))
-        halves: Array = self.dt * (first + 0.5 * np.arange(2 * steps + 1 if given else 0))
+        halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if given else 0)])
         done: int = self.model.native.run_classical(
             self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
             tau, inputs, source.function, source.q, source.v, given.bodies, targets, rates, given.accelerations(halves),
