@@ -48,7 +48,7 @@ class ActionRun final : public NativeRun {
         run_ = std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, s, kind);
         break;
       default:
-        run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha);
+        run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha, kind);
     }
   }
 
