@@ -56,7 +56,9 @@ class MidpointTree {
  public:
   explicit MidpointTree(const Model& m)
       : m_(m),
-        A_(m.size()),
+        slot_(m.size()),
+        fresh_(m.size()),
+        A_(assign_slots()),
         s_(m.nv),
         u_(m.nv),
         x_(m.size()),
@@ -102,29 +104,57 @@ class MidpointTree {
 
   // δ with −∂r/∂q' δ = r.
   void direction(const Middle& mid, double h, const double* q0, const double* q1, const double* r, double* delta) {
-    start(mid);
+    std::fill(fresh_.begin(), fresh_.end(), 1);
+    for (auto& g : g_) g = {};
+    if constexpr (kLoads) start_loads(mid);
     for (int i = m_.size() - 1; i > 0; --i) {
       const Body& b = m_.bodies[i];
+      start(i);
+      add_inertia(mid, b, i);
       form_joint(mid, b, i, h);
       eliminate(mid, b, i, h, q0, q1);
-      if (b.parent > 0) add_shifted(A_[b.parent], A_[i], mid.at.pose[i].r);
+      reduce(mid, b, i, r);
+      if (b.parent == 0) continue;
+      start(b.parent);
+      add_shifted(matrix(b.parent), matrix(i), mid.at.pose[i].r);
     }
-    for (auto& g : g_) g = {};
+    outward(mid, delta);
     if constexpr (kLoads)
       if (!couplings_.empty()) add_tensions(mid, r, delta);
-    solve(mid, r, delta);
   }
 
  private:
-  // A ← K of each body alone.
-  void start(const Middle& mid) {
-    for (int i = 1; i < m_.size(); ++i) {
-      const double mass = m_.bodies[i].mass;
-      A_[i] = {};
-      A_[i].at[0][0] = mid.inertia[i];
-      A_[i].at[1][1] = {{mass, 0, 0}, {0, mass, 0}, {0, 0, mass}};
+  // A body's A is needed from when its first child adds to it until it has added to its parent's; bodies share slots, so
+  // that a chain stays in the cache. With loads, all are begun at once. Returns how many slots there are.
+  std::size_t assign_slots() {
+    std::vector<int> idle;
+    int count = 0;
+    std::fill(slot_.begin(), slot_.end(), -1);
+    const auto take = [&](int i) {
+      if (slot_[i] >= 0) return;
+      if (idle.empty()) idle.push_back(count++);
+      slot_[i] = idle.back();
+      idle.pop_back();
+    };
+    for (int i = m_.size() - 1; i > 0; --i) {
+      take(i);
+      if (m_.bodies[i].parent > 0) take(m_.bodies[i].parent);
+      if (!kLoads) idle.push_back(slot_[i]);
     }
-    if constexpr (kLoads) start_loads(mid);
+    return count;
+  }
+
+  BlockMatrix<R, C>& matrix(int i) { return A_[slot_[i]]; }
+
+  // A ← 0 where nothing has been added in this sweep.
+  void start(int i) {
+    if (fresh_[i]) matrix(i) = {};
+    fresh_[i] = 0;
+  }
+
+  void add_inertia(const Middle& mid, const Body& b, int i) {
+    matrix(i).at[0][0] += mid.inertia[i];
+    matrix(i).at[1][1] += Mat3<double>{{b.mass, 0, 0}, {0, b.mass, 0}, {0, 0, b.mass}};
   }
 
   // Adds to the columns s and c of the end's coordinate c how the middle's coordinate l moves with it.
@@ -170,7 +200,7 @@ class MidpointTree {
   // Eliminate the coordinates of body i from A.
   void eliminate(const Middle& mid, const Body& b, int i, double h, const double* q0, const double* q1) {
     const int n = b.nv;
-    BlockMatrix<R, C>& A = A_[i];
+    BlockMatrix<R, C>& A = matrix(i);
     double* D = pivot_[i].data();
     if (n == 1) {
       const int j = b.v;
@@ -217,19 +247,20 @@ class MidpointTree {
       }
   }
 
-  // δ after elimination, with what is in g besides r (none: zero). Leaves x of every body.
-  void solve(const Middle& mid, const double* r, double* delta) {
-    for (int i = m_.size() - 1; i > 0; --i) {
-      const Body& b = m_.bodies[i];
-      const int n = b.nv;
-      const double* D = pivot_[i].data();
-      BlockVector<R> g = g_[i];
-      for (int k = 0; k < n; ++k) right_side_[b.v + k] = (r ? r[b.v + k] : 0) - dot(test_[b.v + k], g);
-      if (b.parent == 0) continue;
-      for (int k = 0; k < n; ++k)
-        for (int l = 0; l < n; ++l) g.add(D[n * k + l] * right_side_[b.v + l], U_[b.v + k]);
-      g_[b.parent].add(1, shift_force(g, mid.at.pose[i].r));
-    }
+  // What r, or zero where there is none, and g leave for the joint of body i; hands g to the parent.
+  void reduce(const Middle& mid, const Body& b, int i, const double* r) {
+    const int n = b.nv;
+    const double* D = pivot_[i].data();
+    BlockVector<R> g = g_[i];
+    for (int k = 0; k < n; ++k) right_side_[b.v + k] = (r ? r[b.v + k] : 0) - dot(test_[b.v + k], g);
+    if (b.parent == 0) return;
+    for (int k = 0; k < n; ++k)
+      for (int l = 0; l < n; ++l) g.add(D[n * k + l] * right_side_[b.v + l], U_[b.v + k]);
+    g_[b.parent].add(1, shift_force(g, mid.at.pose[i].r));
+  }
+
+  // δ, and x of every body, root to leaves.
+  void outward(const Middle& mid, double* delta) {
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       const int n = b.nv;
@@ -246,6 +277,12 @@ class MidpointTree {
     }
   }
 
+  // δ for another right side, with what is in g besides r, after elimination.
+  void solve(const Middle& mid, const double* r, double* delta) {
+    for (int i = m_.size() - 1; i > 0; --i) reduce(mid, m_.bodies[i], i, r);
+    outward(mid, delta);
+  }
+
   // Does the line's change of tension concern one body only?
   static bool is_local(const Line& line) {
     return line.a.body == 0 || line.b.body == 0 || line.a.body == line.b.body;
@@ -254,6 +291,7 @@ class MidpointTree {
   // What lines and wrenches add to K.
   void start_loads(const Middle& mid) {
     const Workspace<double>& at = mid.at;
+    for (int i = 1; i < m_.size(); ++i) start(i);
     for (std::size_t l = 0; l < m_.lines.size(); ++l) {
       const Line& line = m_.lines[l];
       lines_[l] = line_change(m_, line, at);
@@ -271,15 +309,16 @@ class MidpointTree {
       const Spatial<double> f = world_wrench(row, mid.inputs.data(), at);
       const int i = row.point.body;
       add_turning(4, i, position(row.point, at) - at.pose[i].x, f.linear);
-      A_[i].at[4][2] += hat_times(f.angular, Mat3<double>::identity());
+      if (i > 0) matrix(i).at[4][2] += hat_times(f.angular, Mat3<double>::identity());
     }
   }
 
   // A force fixed in the world at a point of body i: the virtual way of the point, times f × ξ's rotation.
   void add_turning(int row, int i, const Vec3<double>& arm, const Vec3<double>& f) {
+    if (i == 0) return;
     const Mat3<double> M = hat_times(f, Mat3<double>::identity());
-    A_[i].at[row + 1][2] += M;
-    A_[i].at[row][2] += hat_times(arm, M);
+    matrix(i).at[row + 1][2] += M;
+    matrix(i).at[row][2] += hat_times(arm, M);
   }
 
   // The tension's change of a line of which at most one body moves.
@@ -289,12 +328,12 @@ class MidpointTree {
         const int i = c.body[a];
         if (i == 0 || c.body[b] == 0) continue;
         const double sign = a == b ? -1 : 1;
-        couple(A_[i], 2, 2, c.arm[a], c.arm[b], scaled(sign, c.stiffness));
-        couple(A_[i], 4, 2, c.arm[a], c.arm[b], scaled(sign, c.turning));
-        couple(A_[i], 4, 0, c.arm[a], c.arm[b], scaled(sign, c.damping));
+        couple(matrix(i), 2, 2, c.arm[a], c.arm[b], scaled(sign, c.stiffness));
+        couple(matrix(i), 4, 2, c.arm[a], c.arm[b], scaled(sign, c.turning));
+        couple(matrix(i), 4, 0, c.arm[a], c.arm[b], scaled(sign, c.damping));
         const Mat3<double> M = times_hat(scaled(-sign, c.damping), c.velocity[b]);
-        A_[i].at[5][2] += M;
-        A_[i].at[4][2] += hat_times(c.arm[a], M);
+        matrix(i).at[5][2] += M;
+        matrix(i).at[4][2] += hat_times(c.arm[a], M);
       }
   }
 
@@ -306,10 +345,9 @@ class MidpointTree {
     A.at[row][column] += hat_times(p, T), A.at[row][column + 1] += hat_times(p, M);
   }
 
-  // With E and T the couplings' rows in y and x, −∂r/∂q' = tree + E Tᵀ: solve (1 + Tᵀ tree⁻¹ E) λ = Tᵀ tree⁻¹ r, and
-  // leave E λ in g.
+  // With E and T the couplings' rows in y and x, −∂r/∂q' = tree + E Tᵀ: (1 + Tᵀ tree⁻¹ E) λ = Tᵀ tree⁻¹ r, then
+  // δ = tree⁻¹ (r − E λ). To begin with, x is that of tree⁻¹ r.
   void add_tensions(const Middle& mid, const double* r, double* delta) {
-    solve(mid, r, delta);
     for (std::size_t k = 0; k < couplings_.size(); ++k) right_[k] = tension(couplings_[k]);
     for (std::size_t c = 0; c < couplings_.size(); ++c) {
       for (auto& g : g_) g = {};
@@ -321,6 +359,7 @@ class MidpointTree {
     lambda_ = lu_.solve(right_);
     for (auto& g : g_) g = {};
     for (std::size_t k = 0; k < couplings_.size(); ++k) pull(couplings_[k], lambda_[k]);
+    solve(mid, r, delta);
   }
 
   // Unit forces of a coupling on the line's ends, times `size`, in g.
@@ -346,6 +385,8 @@ class MidpointTree {
   }
 
   const Model& m_;
+  std::vector<int> slot_;    // of each body: where its A is
+  std::vector<char> fresh_;  // of each body: has nothing been added to A?
   std::vector<BlockMatrix<R, C>> A_;
   std::vector<BlockVector<C>> s_, u_, x_;     // of each velocity: s, u; of each body: x
   std::vector<BlockVector<R>> test_, U_, g_;  // of each velocity: s̄, U; of each body: what r has left in y
