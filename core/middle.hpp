@@ -87,7 +87,7 @@ inline void displacement(const Body& b, const double* q0, const double* q1, Vec3
 struct Middle {
   const Model& m;
   double alpha;
-  Workspace<double> at;  // poses, S and twists
+  Workspace<double> at;                 // poses, S and twists
   std::vector<double> q, v, dq, dv, f;  // D L, ∂L/∂v, and forces that come from no energy
   std::vector<double> tau, inputs;
   std::vector<MiddleBlock<double>> blocks;  // of Ball and Free joints
@@ -184,9 +184,7 @@ struct Middle {
   void body_elements() {
     for (int i = 1; i < m.size(); ++i) springs[i] = loads[i] = {};
     const auto act = [&](std::vector<Spatial<double>>& on, const Point& p, const Vec3<double>& x,
-                         const Vec3<double>& force) {
-      on[p.body] += {cross(x - at.pose[p.body].x, force), force};
-    };
+                         const Vec3<double>& force) { on[p.body] += {cross(x - at.pose[p.body].x, force), force}; };
     for (const Line& line : m.lines) {
       const Vec3<double> a = position(line.a, at), b = position(line.b, at);
       const LineState<double> s = line_state(line, m.potentials, b - a);
@@ -224,8 +222,8 @@ struct Middle {
   }
 };
 
-// N (nv × nv) ← N − ∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end changes
-// d by J_r⁻¹ε and a Free joint's shift by R_0ᵀ R_1 ε. `stride` is that of N's rows.
+// N (nv × nv) ← N − ∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end
+// changes d by J_r⁻¹ε and a Free joint's shift by R_0ᵀ R_1 ε. `stride` is that of N's rows.
 inline void add_chart_change(const Middle& mid, const Body& b, double h, const double* q0, const double* q1, double* N,
                              int stride) {
   const bool free = b.kind == Kind::Free;

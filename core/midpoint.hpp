@@ -1,7 +1,7 @@
 // The midpoint action h L((1−α) q + α q', (q' − q)/h) in the coordinates themselves, JM08 (22)–(26), JM09 (19)–(22),
-// (43); Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. Residual and
-// exact Newton direction take O(n); each spring or damper between two moving bodies adds O(n), and beyond nv / 3 of them
-// the full matrix is used, O(n³), as with Solver::Dense.
+// (43); Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. Residual
+// and exact Newton direction take O(n). A spring or damper between two moving bodies adds three to six sweeps; when
+// these outnumber the coordinates, the full matrix is used, O(n³), as with Solver::Dense.
 #pragma once
 
 #include <memory>
@@ -58,8 +58,8 @@ class MidpointScheme {
 
   bool quick_direction(double, const double*, const double*, double*) { return false; }
 
-  // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms. Roundings of different coordinates are
-  // independent: their squares are summed along the tree, and what they make of the bodies' momenta is swept back.
+  // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms. Roundings of different coordinates
+  // are independent: their squares are summed along the tree, and what they make of the bodies' momenta is swept back.
   bool at_floor(double h, const double*, const double* q1, double factor) {
     for (int i = 1; i < m_.size(); ++i) gather_noise(m_.bodies[i], i, h, q1);
     for (int i = m_.size() - 1; i > 0; --i) {
@@ -67,8 +67,8 @@ class MidpointScheme {
       const Noise& n = noise_[i];
       for (int j = b.v; j < b.v + b.nv; ++j) {
         const Spatial<double>& S = mid_.at.S[j];
-        const double noise = size(S.angular) * n.torque + size(S.linear) * n.force +
-                             m_.armature[j] * rounding(b, j, h, q1) + scale_[j];
+        const double noise =
+            size(S.angular) * n.torque + size(S.linear) * n.force + m_.armature[j] * rounding(b, j, h, q1) + scale_[j];
         if (!(std::fabs(r_[j]) <= factor * 2.2e-16 * noise)) return false;
       }
       if (b.parent == 0) continue;
@@ -135,9 +135,7 @@ class MidpointScheme {
 
   // Of velocity j, in units of ε.
   double rounding(const Body& b, int j, double h, const double* q1) const {
-    const double coordinate = b.nv == 1                                  ? q1[b.q]
-                              : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3]
-                                                                       : 1.0;
+    const double coordinate = b.nv == 1 ? q1[b.q] : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3] : 1.0;
     return std::fabs(mid_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
   }
 

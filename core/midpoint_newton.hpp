@@ -1,7 +1,7 @@
 // Newton's matrix of the midpoint action, eliminated leaves to root in linear time.
 //
-// A change δ of the end moves each body by a twist ξ and changes its velocity, relative to that motion, by ν; a change w
-// of the beginning, times −h, likewise by ξ̄ and ν̄:
+// A change δ of the end moves each body by a twist ξ and changes its velocity, relative to that motion, by ν; a change
+// w of the beginning, times −h, likewise by ξ̄ and ν̄:
 //   ξ_i = X_i ξ_λ + S ∂q_m,  ν_i = X_i ν_λ + S ∂v_m + Z ∂q_m,  Z = [V_λ, S].
 // With x = (ν, ξ) and y = (ν̄, ξ̄), so that x_i = X x_λ + s δ_i and y_i = X y_λ + s̄ w_i, −∂r/∂q' is the form
 //   Σ_i y_iᵀ K_i x_i + δ_i c_iᵀ X y_λ + w_i d_iᵀ X x_λ + w_i O_i δ_i.
@@ -11,42 +11,17 @@
 //
 // With lines and wrenches, ξ is needed in full, and y has a third twist ζ̄ that forces without energy work on, half at
 // each end. A wrench Q fixed in the world gives K its turning with the body and c the part −ad_Sᵀ Q. How a line's
-// tension changes with its two ends is local to a body when the other end is the world, and else of rank three (six with
-// a damper), solved for by one more sweep for each.
+// tension changes with its two ends is local to a body when the other end is the world, and else of rank three (six
+// with a damper), solved for by one more sweep for each.
 #pragma once
 
 #include <Eigen/LU>
 
 #include "block_matrix.hpp"
-#include "middle.hpp"
+#include "line_change.hpp"
 #include "newton.hpp"
 
 namespace symplectree {
-
-// How the tension of a line changes: by `stiffness` with the difference of its ends' ways (springs), by `turning` with
-// the same and by `damping` with that of their velocities (dampers).
-struct LineChange {
-  int body[2];
-  Vec3<double> arm[2], velocity[2];  // of the ends a and b, from the body's centre
-  Mat3<double> stiffness, turning, damping;
-};
-
-inline Mat3<double> outer(const Vec3<double>& u, const Vec3<double>& v) { return {v.x * u, v.y * u, v.z * u}; }
-
-inline LineChange line_change(const Model& m, const Line& line, const Workspace<double>& at) {
-  const Vec3<double> a = position(line.a, at), b = position(line.b, at);
-  const LineState<double> s = line_state(line, m.potentials, b - a);
-  const Vec3<double> va = velocity_at(a, line.a.body, at), vb = velocity_at(b, line.b.body, at), along = vb - va;
-  const Mat3<double> uu = outer(s.u, s.u), one = Mat3<double>::identity();
-  const Mat3<double> across{one.a - uu.a, one.b - uu.b, one.c - uu.c};
-  LineChange out{{line.a.body, line.b.body}, {a - at.pose[line.a.body].x, b - at.pose[line.b.body].x}, {va, vb},
-                 scaled(s.curvature, uu) + scaled(s.slope_over_length, across), {}, {}};
-  if (line.damping == 0 || s.length == 0) return out;
-  const double rate = dot(s.u, along), k = line.damping / s.length;
-  out.turning = outer(s.u, k * (along - rate * s.u)) + scaled(k * rate, across);
-  out.damping = scaled(line.damping, uu);
-  return out;
-}
 
 // The elimination, with R blocks of y and C of x: 3 and 3, or 6 and 4 with lines and wrenches.
 template <int R, int C>
@@ -124,8 +99,8 @@ class MidpointTree {
   }
 
  private:
-  // A body's A is needed from when its first child adds to it until it has added to its parent's; bodies share slots, so
-  // that a chain stays in the cache. With loads, all are begun at once. Returns how many slots there are.
+  // A body's A is needed from when its first child adds to it until it has added to its parent's; bodies share slots,
+  // so that a chain stays in the cache. With loads, all are begun at once. Returns how many slots there are.
   std::size_t assign_slots() {
     std::vector<int> idle;
     int count = 0;
@@ -284,9 +259,7 @@ class MidpointTree {
   }
 
   // Does the line's change of tension concern one body only?
-  static bool is_local(const Line& line) {
-    return line.a.body == 0 || line.b.body == 0 || line.a.body == line.b.body;
-  }
+  static bool is_local(const Line& line) { return line.a.body == 0 || line.b.body == 0 || line.a.body == line.b.body; }
 
   // What lines and wrenches add to K.
   void start_loads(const Middle& mid) {
