@@ -71,7 +71,7 @@ class ActionRun final : public NativeRun {
         run_ = std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, s, kind);
         break;
       default:
-        run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha);
+        run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha, kind);
     }
     std::vector<char> mask(m.size());
     for (std::size_t k = 0; k < driven.size(); ++k) mask[static_cast<int>(driven.data()[k]) + 1] = 1;

@@ -7,7 +7,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import distance, random_mechanism, random_state, spatial_chain, symplectic_defect
-from symplectree.reference import midpoint
+from symplectree.reference import midpoint, midpoint_newton
+from symplectree.reference.kinematics import retract
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -96,3 +97,130 @@ def test_stiff_spring_at_a_long_step():
     traj = st.simulate(m.build(), {"x": 0.01}, duration=10, dt=0.01, method=st.Variational(action="midpoint"))
     assert traj.energy.max() < 1.01 * traj.energy[0]
     assert traj.substeps.sum() == 0
+
+
+def first_newton_step(model, q, v, alpha, solver, forces, guess="velocity", h=0.02):
+    """The configuration after one Newton step from the guess: so loose a tolerance asks for no more.
+
+    "current" is q itself, where nothing moves and terms with velocities vanish; "velocity" is q ⊕ h v.
+    """
+    tol = {"current": 0.6, "velocity": 0.01}[guess]
+    method = st.Variational(action="midpoint", alpha=alpha, solver=solver, guess=guess, tol=tol, substeps=0)
+    run = st.simulate(model, q, v0=v, duration=h, dt=h, forces=forces, method=method)
+    assert run.iterations.tolist() == [1]
+    return run.q[-1]
+
+
+def every_joint_loaded(seed):
+    """Every joint, with a spring or damper of its own wherever there can be one; no lines and wrenches."""
+    m = random_mechanism(seed, 9)
+    for joint in [f.joint for f in m.tree if f.joint.nv > 0]:
+        m.add(st.JointDamper(joint.name, 0.3))
+        if joint.nv == 1:
+            m.add(st.JointSpring(joint.name, 20.0, rest=0.1))
+    return m
+
+
+def linked_chain(links, lines):
+    """A spatial chain with damped springs from body to body, `lines` of them, far ones first."""
+    m = spatial_chain(links)
+    pairs = [(a, b) for step in range(links - 1, 0, -1) for a, b in zip(range(links), range(step, links), strict=False)]
+    for a, b in pairs[:lines]:
+        m.add(st.Spring(f"link{a}", f"link{b}", stiffness=30.0, length=0.4, damping=0.5))
+    return m
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.3, 0.0, 1.0])
+@pytest.mark.parametrize("elements", [False, True])
+def test_elimination_gives_the_dense_direction(alpha, elements):
+    """One step, in which an error of the direction shows: roots that agree would hide it."""
+    for seed in range(6):
+        model = random_mechanism(seed, 9, elements=elements).build()
+        q, v, tau = random_state(model, seed)
+        forces = dict(zip(model.velocities, tau, strict=True)) | dict.fromkeys(model.inputs, 0.7)
+        for guess in ("current", "velocity"):
+            a, b = (first_newton_step(model, q, v, alpha, solver, forces, guess) for solver in ("newton", "dense"))
+            assert np.abs(b - q).max() > 1e-3
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * np.abs(b - q).max())  # condition of the matrix
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.3, 0.0, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_elimination_against_twin(alpha, seed):
+    model = every_joint_loaded(seed).build()
+    q, v, tau = random_state(model, seed)
+    p, h = st.momenta(model, q, v), 0.02
+    q1 = retract(model, q, h * v)
+    r = midpoint.residual(model, q, p, q1, h, alpha, None, tau)
+    full = np.linalg.solve(-midpoint.residual_jacobian(model, q, q1, h, alpha, None, tau), r)
+    twin = midpoint_newton.direction(model, q, q1, r, h, alpha, None, tau)
+    np.testing.assert_allclose(twin, full, rtol=0, atol=1e-11 * np.abs(full).max())
+    expected = retract(model, q1, twin)
+    reached = first_newton_step(model, q, v, alpha, "newton", dict(zip(model.velocities, tau, strict=True)))
+    # the twin takes the change of charts by differences
+    assert distance(model, reached, expected) < 1e-6
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.3, 0.0, 1.0])
+@pytest.mark.parametrize("elements", [False, True])
+def test_newton_and_dense_take_the_same_steps(alpha, elements):
+    for seed in range(4):
+        model = random_mechanism(seed, 9, elements=elements).build()
+        q, v, _ = random_state(model, seed)
+        newton, dense = (
+            st.simulate(
+                model, q, v0=0.5 * v, duration=0.05, dt=5e-3,
+                method=st.Variational(action="midpoint", alpha=alpha, solver=solver, guess="current"),
+            )
+            for solver in ("newton", "dense")
+        )  # fmt: skip
+        np.testing.assert_allclose(newton.q, dense.q, rtol=0, atol=1e-11 * np.abs(dense.q).max())
+        np.testing.assert_allclose(newton.p, dense.p, rtol=0, atol=1e-11 * np.abs(dense.p).max())
+        np.testing.assert_array_equal(newton.iterations, dense.iterations)
+        assert newton.iterations.max() <= 5  # quadratic: a matrix with an error takes more
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_lines_between_moving_bodies(lines):
+    """One damped spring is six columns besides the tree; three are more than the chain's twelve coordinates bear."""
+    model = linked_chain(12, lines).build()
+    q, v, _ = random_state(model, 3)
+    a, b = (first_newton_step(model, q, v, 0.5, solver, {}) for solver in ("newton", "dense"))
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * np.abs(b - q).max())
+
+
+def test_rounding_counts_as_converged():
+    """A long chain at short steps: the residual cannot fall to 1e-15 of its terms, and need not.
+
+    Steps accepted too early would spoil the energy's error, which is of order two.
+    """
+    model = spatial_chain(100).build()
+    method = st.Variational(action="midpoint", tol=1e-15, substeps=0)
+    runs = [st.simulate(model, np.full(100, 0.1), duration=0.1, dt=h, method=method) for h in (1e-3, 5e-4, 2.5e-4)]
+    assert max(run.iterations.max() for run in runs) <= 4
+    errors = np.array([np.ptp(run.energy) for run in runs])
+    np.testing.assert_allclose(errors[:-1] / errors[1:], 4, rtol=1e-3)
+
+
+def test_forces_that_change_with_the_state():
+    """Force functions are asked again at the end of a step: the last evaluation serves both answers."""
+    model = random_mechanism(4, 9, elements=True).build()
+    q, v, _ = random_state(model, 4)
+
+    def push(t, q, v):
+        return dict(zip(model.velocities, np.cos(9 * t) - 0.3 * v, strict=True)) | dict.fromkeys(
+            model.inputs, np.sin(t)
+        )
+
+    exact = st.simulate(model, q, v0=0.5 * v, duration=0.1, dt=0.1, method=st.Adaptive(1e-11, 1e-11), forces=push).p[-1]
+    errors = [
+        np.abs(
+            st.simulate(
+                model, q, v0=0.5 * v, duration=0.1, dt=h, method=st.Variational(action="midpoint"), forces=push
+            ).p[-1]
+            - exact
+        ).max()
+        for h in (2e-3, 1e-3)
+    ]
+    assert np.log2(errors[0] / errors[1]) > 0.9
+    assert errors[1] < 1e-2 * np.abs(exact).max()

@@ -35,12 +35,15 @@ class Variational:
 
     action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed), "chord" (mass points
         move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)), or "midpoint"
-        (JM08 (22), in the coordinates; springs are implicit, which suits stiff ones; O(n³)).
+        (JM08 (22), in the coordinates; springs are implicit, which suits stiff ones; a spring or damper between two
+        moving bodies costs three to six more sweeps; when these outnumber nv, or with constraints or prescribed
+        coordinates, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
         Then action, alpha, solver and guess do not matter. With constraints or prescribed coordinates: 4 (Suzuki) and
         6 (Kahan and Li) by symmetric composition of 5 and 9 steps of the action, some of them backwards.
-    solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4).
+    solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4);
+        for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
         v = M⁻¹p), "acceleration" (q ⊕ (h v + ½ h² a)). When it leads nowhere, others are tried.
     tol: residual of a step relative to the terms it is made of, 1e-11 when left out; rounding always counts as converged.
@@ -66,7 +69,7 @@ class Variational:
         if not isinstance(self.alpha, float | int) or isinstance(self.alpha, bool) or not 0 <= self.alpha <= 1:
             raise ModelError(f"alpha is {self.alpha!r}; give a number from 0 to 1")
         if self.action == "midpoint" and self.solver not in ("newton", "dense"):
-            raise ModelError(f"action 'midpoint' is solved by 'newton', not by {self.solver!r}")
+            raise ModelError(f"action 'midpoint' is solved by 'newton' or 'dense', not by {self.solver!r}")
         if self.tol is not None and not (is_positive(self.tol) and self.tol < 1):
             raise ModelError(f"tol is {self.tol!r}; give a number between 0 and 1")
         for name, least, most in (("max_iterations", 1, 10000), ("substeps", 0, 30)):

@@ -129,19 +129,30 @@ def residual_jacobian(
 ) -> Array:
     """D_j r_i along increments of q₁, (nv, nv): JM08 (26), whose second line means ∂²L/∂q̇∂q (JM09 (22)).
 
+    Entry by entry; `midpoint_newton.tree_form` is the same matrix as the form along the tree that the core eliminates.
+
     The change of ∂q_m/∂q₀, ∂v_m/∂q₀ and C⁻, which are constant for ordinary coordinates, is by differences.
     """
     m = middle(model, q0, q1, h, alpha)
-    L, f = lagrangian_derivatives(model, m.q, m.v), _force(model, m, inputs, tau)
+    L = lagrangian_derivatives(model, m.q, m.v)
     f_dq, f_dv = force_derivatives(model, m.q, m.v, inputs)
     exact = h * m.q0.T @ (L.dqdq @ m.q1 + L.dqdv @ m.v1) + h * m.v0.T @ (L.dqdv.T @ m.q1 + L.dvdv @ m.v1)
     exact += 0.5 * h * m.carry0.T @ (f_dq @ m.q1 + f_dv @ m.v1)
+    return exact + chart_change(model, q0, q1, h, alpha, inputs, tau)
+
+
+def chart_change(
+    model: Model, q0: Array, q1: Array, h: float, alpha: float, inputs: Array | None, tau: Array | None
+) -> Array:
+    """What the change of ∂q_m/∂q₀, ∂v_m/∂q₀ and C⁻ adds to D_j r_i, (nv, nv), blocks of Ball and Free joints."""
+    m = middle(model, q0, q1, h, alpha)
+    L, f = lagrangian_derivatives(model, m.q, m.v), _force(model, m, inputs, tau)
 
     def chart(q: Array) -> Array:
         n = middle(model, q0, q, h, alpha)
         return h * (n.q0.T @ L.dq + n.v0.T @ L.dv + 0.5 * n.carry0.T @ f)
 
-    return exact + differences(model, chart, q1)
+    return differences(model, chart, q1)
 
 
 def middle(model: Model, q0: Array, q1: Array, h: float, alpha: float) -> Middle:
