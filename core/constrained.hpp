@@ -19,7 +19,7 @@ class Constrained {
         m_(m),
         structure_(m),
         rows_(structure_),
-        loops_(m, structure_),
+        loops_(m, structure_, 1e-9),  // where loops have come apart a little, dependent rows are still found
         w_(m),
         inertia_(m.size()),
         force_(m.size()),

@@ -6,28 +6,41 @@
 // bodies and coordinates these are never changes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "kinematics.hpp"
+#include "user_elements.hpp"
 
 namespace symplectree {
 
 // Where the rows of a model hold on to it. Entries of row k are [start[k], start[k + 1]). After the constraints may
-// follow the lengths of damped lines, whose multipliers are what the dampers add to Newton's matrix.
+// follow rows whose multipliers are what dampers add to Newton's matrix: the lengths of damped lines, and one for each
+// coordinate of each of the user's forces.
 struct RowStructure {
   std::vector<int> pull_start, pull_body, coefficient_start, coefficient_v;
-  std::vector<int> damped_lines;
+  std::vector<int> damped_lines, user_forces;
 
-  explicit RowStructure(const Model& m, bool with_damped_lines = false) {
-    if (with_damped_lines)
+  explicit RowStructure(const Model& m, bool with_dampers = false) {
+    std::size_t rows = m.rows;
+    if (with_dampers) {
       for (std::size_t l = 0; l < m.lines.size(); ++l)
         if (m.lines[l].damping != 0) damped_lines.push_back(static_cast<int>(l));
-    const std::size_t rows = m.rows + damped_lines.size();
+      rows += damped_lines.size();
+      for (std::size_t u = 0; u < m.users.size(); ++u)
+        if (m.users[u].kind == UserElement::Force)
+          user_forces.push_back(static_cast<int>(u)), rows += m.users[u].size();
+    }
     std::vector<std::vector<int>> bodies(rows), velocities(rows);
     for (std::size_t k = 0; k < damped_lines.size(); ++k) {
       const Line& line = m.lines[damped_lines[k]];
       bodies[m.rows + k] = {line.a.body, line.b.body};
     }
+    std::size_t row = m.rows + damped_lines.size();
+    for (int u : user_forces)
+      for (int k = 0; k < m.users[u].size(); ++k) velocities[row++] = m.users[u].v;
+    for (const UserElement& u : m.users)
+      for (int k = 0; k < u.rows; ++k) velocities[u.first_row + k] = u.v;
     for (const PointRow& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.body};
     for (const AngleRow& r : m.angle_rows) bodies[r.row] = {r.a, r.b};
     for (const DistanceRow& r : m.distance_rows) {
@@ -111,6 +124,24 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
     double* c = &out.coefficient[s.coefficient_start[r.row]];
     c[0] = r.c1 * phi[1], c[1] = r.c2;
   }
+  UserTerms t;
+  for (const UserElement& u : m.users) {
+    if (u.kind != UserElement::Constraint) continue;
+    t.evaluate(u, WithDerivative ? 1 : 0, q, nullptr);
+    for (int k = 0; k < u.rows; ++k) {
+      const int row = u.first_row + k;
+      out.value[row] = t.value[k];
+      out.size[row] = std::max(1e-3, out.size[row]);  // at least; grows with the terms of the derivative
+      if constexpr (!WithDerivative) continue;
+      double size = 1e-3 + std::fabs(t.value[k]);
+      for (int j = 0; j < u.size(); ++j) {
+        const double c = t.first[u.size() * k + j];
+        out.coefficient[s.coefficient_start[row] + j] = c;
+        size += std::fabs(c * (j < static_cast<int>(u.q.size()) ? t.q[j] : 1.0));
+      }
+      out.size[row] = size;
+    }
+  }
 }
 
 // Pulls of the damped lines' lengths. Poses in `at` must be there.
@@ -160,6 +191,30 @@ inline void row_accelerations(const Model& m, const double* q, const double* v, 
     double phi[4] = {q[r.q1], 1, 0, 0};
     if (r.function >= 0) m.potentials[r.function].evaluate(q[r.q1], phi);
     out[r.row] = r.c1 * (phi[2] * v[r.v1] * v[r.v1] + phi[1] * a[r.v1]) + r.c2 * a[r.v2];
+  }
+  // The user's rows: Dh a + d(Dh)/dt v, the latter by a central difference along v.
+  if (std::none_of(m.users.begin(), m.users.end(), [](const UserElement& u) { return u.rows > 0; })) return;
+  double fastest = 1e-12;
+  for (int j = 0; j < m.nv; ++j) fastest = std::max(fastest, std::fabs(v[j]));
+  const double step = 1e-5 / fastest;
+  std::vector<double> d(m.nv), ahead(m.nq), behind(m.nq);
+  for (int j = 0; j < m.nv; ++j) d[j] = step * v[j];
+  retract(m, q, d.data(), ahead.data());
+  for (int j = 0; j < m.nv; ++j) d[j] = -d[j];
+  retract(m, q, d.data(), behind.data());
+  UserTerms t, later, earlier;
+  for (const UserElement& u : m.users) {
+    if (u.kind != UserElement::Constraint) continue;
+    t.evaluate(u, 1, q, nullptr), later.evaluate(u, 1, ahead.data(), nullptr);
+    earlier.evaluate(u, 1, behind.data(), nullptr);
+    for (int k = 0; k < u.rows; ++k) {
+      double sum = 0;
+      for (int j = 0; j < u.size(); ++j) {
+        const int at = u.size() * k + j;
+        sum += t.first[at] * a[u.v[j]] + (later.first[at] - earlier.first[at]) / (2 * step) * v[u.v[j]];
+      }
+      out[u.first_row + k] = sum;
+    }
   }
 }
 

@@ -141,6 +141,28 @@ void add_wrench(const Model& m, const Wrench& row, const double* inputs, Element
   });
 }
 
+inline void add_user(const Model& m, const UserElement& u, const double* q, const double* v,
+                     ElementTerms<double>& out) {
+  if (u.kind == UserElement::Constraint) return;
+  UserTerms t;
+  t.evaluate(u, 2, q, v);
+  const int k = u.size();
+  if (u.kind == UserElement::Potential) out.energy += t.value[0];
+  for (int i = 0; i < k; ++i) {
+    (u.kind == UserElement::Potential ? out.gradient : out.force)[u.v[i]] +=
+        u.kind == UserElement::Potential ? t.first[i] : t.value[i];
+    for (int j = 0; j < k; ++j) {
+      const int at = m.nv * u.v[i] + u.v[j];
+      if (u.kind == UserElement::Potential) {
+        out.hessian[at] += t.second[k * i + j];
+      } else {
+        out.force_dq[at] += t.first[k * i + j];
+        out.force_dv[at] += t.second[k * i + j];
+      }
+    }
+  }
+}
+
 // e.out ← the terms of all elements, or of the one with index `owner` when that is not negative, at (q, v).
 template <class T>
 void element_derivatives(const Model& m, int owner, const T* q, const T* v, const double* inputs,
@@ -163,6 +185,9 @@ void element_derivatives(const Model& m, int owner, const T* q, const T* v, cons
   }
   for (const JointForce& f : m.joint_forces)
     if (chosen(f.owner)) out.force[f.v] += T(f.value) + (f.input >= 0 ? T(inputs[f.input]) : T(0));
+  if constexpr (std::is_same_v<T, double>)
+    for (const UserElement& u : m.users)
+      if (chosen(u.owner)) add_user(m, u, q, v, out);
   for (const Line& line : m.lines)
     if (chosen(line.owner)) add_line(m, line, v, e);
   for (const Wrench& row : m.wrenches)

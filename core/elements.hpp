@@ -3,6 +3,7 @@
 
 #include "dual.hpp"
 #include "kinematics.hpp"
+#include "user_elements.hpp"
 
 namespace symplectree {
 
@@ -52,14 +53,18 @@ Spatial<T> world_wrench(const Wrench& row, const double* inputs, const Workspace
   return {R * given.angular, R * given.linear};
 }
 
-// w.joint_force ← what joint elements apply to each velocity at (q, v).
+// w.joint_force ← what joint elements and the user's own apply to each velocity at (q, v); the user's forces only when
+// they are asked for. Dual numbers do not reach the user's functions.
 template <class T>
-void joint_element_forces(const Model& m, const T* q, const T* v, const double* inputs, Workspace<T>& w) {
+void joint_element_forces(const Model& m, const T* q, const T* v, const double* inputs, Workspace<T>& w,
+                          bool user_forces = true) {
   for (T& f : w.joint_force) f = T(0);
   for (const JointSpring& e : m.joint_springs) w.joint_force[e.v] -= T(e.stiffness) * (q[e.q] - T(e.rest));
   for (const JointDamper& e : m.joint_dampers) w.joint_force[e.v] -= T(e.damping) * v[e.v];
   for (const JointForce& e : m.joint_forces)
     w.joint_force[e.v] += T(e.value) + (e.input >= 0 ? T(inputs[e.input]) : T(0));
+  if constexpr (std::is_same_v<T, double>)
+    if (!m.users.empty()) add_user_forces(m, q, user_forces ? v : nullptr, w.joint_force.data());
 }
 
 // Subtract from w.force, the wrench that motion requires of each body, what line elements and loads supply.
@@ -83,7 +88,7 @@ void subtract_element_wrenches(const Model& m, const double* inputs, Workspace<T
   }
 }
 
-// Energy of all springs; poses must be there.
+// Energy of all springs and the user's potentials; poses must be there.
 template <class T>
 T spring_energy(const Model& m, const T* q, const Workspace<T>& w) {
   T energy(0);
@@ -93,6 +98,8 @@ T spring_energy(const Model& m, const T* q, const Workspace<T>& w) {
   }
   for (const Line& line : m.lines)
     energy += line_state(line, m.potentials, position(line.b, w) - position(line.a, w)).energy;
+  if constexpr (std::is_same_v<T, double>)
+    if (!m.users.empty()) energy += user_energy(m, q);
   return energy;
 }
 

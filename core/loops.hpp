@@ -33,8 +33,15 @@ class LoopSolver {
  public:
   int redundant = 0;  // rows of the last system that depended on others
 
-  LoopSolver(const Model& m, const RowStructure& s)
-      : m_(m), s_(s), eta_(m.size()), front_of_(m.size()), row_front_(s.rows()), pending_(s.rows()) {
+  // A row whose pivot is below `distinct` of its natural size at the end depends on others.
+  LoopSolver(const Model& m, const RowStructure& s, double distinct)
+      : m_(m),
+        s_(s),
+        distinct_(distinct),
+        eta_(m.size()),
+        front_of_(m.size()),
+        row_front_(s.rows()),
+        pending_(s.rows()) {
     order_bodies();
     list_touches();
   }
@@ -59,8 +66,7 @@ class LoopSolver {
   const std::vector<Spatial<double>>& motions() const { return eta_; }
 
  private:
-  static constexpr double kSound = 1e-7;      // least pivot of a row, relative to its natural size, while more may come
-  static constexpr double kDistinct = 1e-13;  // at the end: below, the row depends on others
+  static constexpr double kSound = 1e-7;  // least pivot of a row, relative to its natural size, while more may come
 
   // Dense in its slots (border bodies) and rows. Strides are the capacities.
   struct Front {
@@ -456,7 +462,7 @@ class LoopSolver {
         const double ratio = F.natural[l] > 0 ? pivot / F.natural[l] : 0;
         if (ratio > largest || std::isnan(ratio)) largest = ratio, best = l;
       }
-      if (largest <= kDistinct) break;
+      if (largest <= distinct_) break;
       eliminate_row(F, best);
     }
     redundant += F.rows;
@@ -504,6 +510,7 @@ class LoopSolver {
 
   const Model& m_;
   const RowStructure& s_;
+  double distinct_;
   std::vector<int> order_, touch_start_, touch_row_, touch_joint_, touched_;
   std::vector<Spatial<double>> eta_;
   std::vector<int> front_of_, row_front_, pending_;

@@ -177,6 +177,16 @@ struct Middle {
     std::fill(dq.begin(), dq.end(), 0.0);
     std::copy(tau.begin(), tau.end(), f.begin());
     for (const JointSpring& s : m.joint_springs) dq[s.v] -= s.stiffness * (q[s.q] - s.rest);
+    for (const UserElement& u : m.users) {
+      if (u.kind == UserElement::Constraint) continue;
+      user_.evaluate(u, u.kind == UserElement::Potential ? 1 : 0, q.data(), v.data());
+      for (int k = 0; k < u.size(); ++k)
+        if (u.kind == UserElement::Potential) {
+          dq[u.v[k]] -= user_.first[k];
+        } else {
+          f[u.v[k]] += user_.value[k];
+        }
+    }
     for (const JointDamper& d : m.joint_dampers) f[d.v] -= d.damping * v[d.v];
     for (const JointForce& e : m.joint_forces) f[e.v] += e.value + (e.input >= 0 ? inputs[e.input] : 0);
   }
@@ -220,6 +230,8 @@ struct Middle {
     springs[b.parent] += shift_force(springs[i], r);
     loads[b.parent] += shift_force(loads[i], r);
   }
+
+  UserTerms user_;
 };
 
 // N (nv × nv) ← N − ∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end

@@ -13,8 +13,8 @@ class MidpointDense {
  public:
   explicit MidpointDense(const Model& m)
       : m_(m), d_(m), e_(m), dq_(m.nv), dv_(m.nv), dqdq_(m.nv, m.nv), dqdv_(dqdq_), dvdv_(dqdq_), full_(dqdq_) {
-    elements_ =
-        m.has_lines_or_wrenches() || !m.joint_springs.empty() || !m.joint_dampers.empty() || !m.joint_forces.empty();
+    elements_ = m.has_lines_or_wrenches() || !m.joint_springs.empty() || !m.joint_dampers.empty() ||
+                !m.joint_forces.empty() || !m.users.empty();
   }
 
   // δ with −∂r/∂q' δ = r.

@@ -5,6 +5,7 @@
 // Body 0 is the world.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "math.hpp"
@@ -108,6 +109,17 @@ struct Potential {
   void evaluate(double length, double out[4]) const;
 };
 
+// An element of the user's own: functions of Python. `evaluate` gives value and derivatives up to `order`:
+// potential: V, gradient (k), Hessian (k × k); force: f (k), ∂f/∂q and ∂f/∂v (k × k); constraint: h (rows), Dh.
+struct UserElement {
+  enum Kind { Potential, Force, Constraint } kind;
+  std::vector<int> q, v;  // places of its coordinates
+  int first_row, rows, owner;
+  std::function<void(int order, const double* q, const double* v, double* value, double* first, double* second)>
+      evaluate;
+  int size() const { return static_cast<int>(v.size()); }
+};
+
 struct Model {
   int nq = 0, nv = 0, inputs = 0;
   std::vector<Body> bodies;      // [0] is the world
@@ -126,7 +138,9 @@ struct Model {
   std::vector<AngleRow> angle_rows;
   std::vector<DistanceRow> distance_rows;
   std::vector<CoordinateRow> coordinate_rows;
-  int rows = 0;  // of constraints
+  std::vector<UserElement> users;
+  bool user_forces = false;  // is any of these a force?
+  int rows = 0;              // of constraints
 
   int size() const { return static_cast<int>(bodies.size()); }
   bool has_lines_or_wrenches() const { return !lines.empty() || !wrenches.empty(); }

@@ -101,6 +101,7 @@ class Direction {
       if (w.has_block_terms[i]) joint_block_terms(w, w.m.bodies[i], q0, q1, h, false, t, block_[i].data());
     }
     evaluate_damped_lines(w.m, rows.structure, *w.next, rows.next);
+    rows.evaluate_user_forces(q0, w.displacement.data());
     LoopSystem system = loop_system(w, *w.next, w.A.data(), w.stiff.data());
     rows.solve(system, w.r.data(), rows.next, delta);
   }
@@ -165,6 +166,13 @@ class Direction {
       length_gradient(m, m.lines[l], *w.next, end.data());
       full += 0.5 * m.lines[l].damping * start * end.transpose();
     }
+    UserTerms t;
+    for (int i : rows.structure.user_forces) {
+      const UserElement& u = m.users[i];
+      t.evaluate(u, 2, q0, w.displacement.data());
+      for (int k = 0; k < u.size(); ++k)
+        for (int l = 0; l < u.size(); ++l) full(u.v[k], u.v[l]) -= 0.5 * t.second[u.size() * k + l];
+    }
     if (coupled_) return rows.solve_dense(full, w.driven, *w.now, *w.next, w.r.data(), delta);
     Eigen::Map<Eigen::VectorXd>(delta, m.nv) = full.partialPivLu().solve(Eigen::Map<Eigen::VectorXd>(w.r.data(), m.nv));
   }
@@ -210,6 +218,7 @@ class TreeScheme {
   template <bool WithDerivative>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
     displace<Action, WithDerivative>(w_, h, q1);
+    if (w_.m.user_forces) user_impulses(w_, h, q0, q1, q0);
     const double largest = symplectree::residual(w_, h, q0, q1, worst);
     if (w_.m.rows == 0) return largest;
     return direction_.rows.add_residual<WithDerivative>(q1, *w_.next, w_.r, w_.scale, largest, worst);

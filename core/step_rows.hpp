@@ -25,7 +25,7 @@ struct StepRows {
         structure(m, true),
         now(structure),
         next(structure),
-        loops(m, structure),
+        loops(m, structure, 1e-13),
         compliance(structure.rows()),
         e(structure.rows()),
         solution(structure.rows()),
@@ -33,6 +33,23 @@ struct StepRows {
         bound(m.size()) {
     for (std::size_t k = 0; k < structure.damped_lines.size(); ++k)
       compliance[m.rows + k] = 2 / m.lines[structure.damped_lines[k]].damping;
+    std::fill(compliance.begin() + m.rows + static_cast<long>(structure.damped_lines.size()), compliance.end(), 1.0);
+  }
+
+  // Rows of the user's forces, which add −½ ∂f/∂v to Newton's matrix, at q and the step's velocity.
+  void evaluate_user_forces(const double* q, const double* v) {
+    std::size_t row = m.rows + structure.damped_lines.size();
+    for (int i : structure.user_forces) {
+      const UserElement& u = m.users[i];
+      const int k = u.size();
+      user_.evaluate(u, 2, q, v);
+      for (int r = 0; r < k; ++r, ++row)
+        for (int c = 0; c < k; ++c) {
+          const int at = structure.coefficient_start[row] + c;
+          now.coefficient[at] = r == c ? 1.0 : 0.0;
+          next.coefficient[at] = -0.5 * user_.second[k * r + c];
+        }
+    }
   }
 
   // Rows at the end, as the last entries of the residual; returns the largest relative to what it is made of.
@@ -100,6 +117,7 @@ struct StepRows {
   }
 
  private:
+  UserTerms user_;
   static constexpr double kTighter = 0.01;  // loops are closed more tightly than momenta are balanced
 };
 

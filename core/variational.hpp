@@ -37,6 +37,7 @@ struct VariationalWorkspace {
   std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
   std::vector<double> line_length;            // of each line at the beginning
   std::vector<char> has_block_terms;          // of each body: rotor inertia or damping on a Ball or Free joint
+  std::vector<double> user_impulse, displacement;  // of each velocity: of the user's forces; of the step, over h
   bool damped_lines = false, loads = false;
 
   explicit VariationalWorkspace(const Model& model)
@@ -66,7 +67,9 @@ struct VariationalWorkspace {
         stiff(m.nv),
         block(m.size()),
         line_length(m.lines.size()),
-        has_block_terms(m.size()) {
+        has_block_terms(m.size()),
+        user_impulse(m.nv),
+        displacement(m.nv) {
     for (const JointDamper& d : m.joint_dampers) damping[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
@@ -79,7 +82,7 @@ struct VariationalWorkspace {
 // w.load, w.joint_load ← all forces that depend on position only, at the poses in `at`, except gravity.
 inline void position_loads(VariationalWorkspace& w, Workspace<double>& at, const double* q, const double* tau,
                            const double* inputs) {
-  joint_element_forces(w.m, q, w.zero.data(), inputs, at);
+  joint_element_forces(w.m, q, w.zero.data(), inputs, at, false);
   for (int j = 0; j < w.m.nv; ++j) w.joint_load[j] = at.joint_force[j] + tau[j];
   if (!w.loads) return;
   for (auto& f : at.force) f = {};
@@ -196,6 +199,27 @@ inline void joint_terms(const VariationalWorkspace& w, const Body& body, int i, 
   }
 }
 
+// w.user_impulse ← (h/2) f(q_at, (q1 ⊖ q0)/h) of the user's forces.
+inline void user_impulses(VariationalWorkspace& w, double h, const double* q0, const double* q1, const double* q_at) {
+  const Model& m = w.m;
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& b = m.bodies[i];
+    if (b.nv == 1) {
+      w.displacement[b.v] = (q1[b.q] - q0[b.q]) / h;
+    } else {
+      local_increment(b.kind == Kind::Free, q0 + b.q, q1 + b.q, &w.displacement[b.v]);
+      for (int j = b.v; j < b.v + b.nv; ++j) w.displacement[j] /= h;
+    }
+  }
+  std::fill(w.user_impulse.begin(), w.user_impulse.end(), 0.0);
+  UserTerms t;
+  for (const UserElement& u : m.users) {
+    if (u.kind != UserElement::Force) continue;
+    t.evaluate(u, 0, q_at, w.displacement.data());
+    for (int k = 0; k < u.size(); ++k) w.user_impulse[u.v[k]] += 0.5 * h * t.value[k];
+  }
+}
+
 // w.r ← the residual after displace; of driven bodies it is kept in w.reaction instead. Returns the largest |r_j|
 // relative to the size of the terms it is made of, and in `worst` which it is.
 inline double residual(VariationalWorkspace& w, double h, const double* q0, const double* q1, int& worst) {
@@ -209,7 +233,7 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
     for (int k = 0; k < body.nv; ++k) {
       const int j = body.v + k;
       const Spatial<double>& S = w.now->S[j];
-      const double given = w.b[j] + w.impulse[j];
+      const double given = w.b[j] + w.impulse[j] + w.user_impulse[j];
       w.r[j] = given - t[k] - dot(S, F);
       if (w.driven[i]) {
         w.reaction[j] = w.r[j];
@@ -261,6 +285,7 @@ void end_step(VariationalWorkspace& w, double h, const double* q0, const double*
               const double* inputs, double* p) {
   const Model& m = w.m;
   position_loads(w, *w.next, q1, tau, inputs);
+  if (m.user_forces) user_impulses(w, h, q0, q1, q1);
   for (int i = 1; i < m.size(); ++i) {
     w.F[i] = {w.mu[i].angular, w.mu[i].linear + (0.5 * h * m.bodies[i].mass) * m.gravity};
     if constexpr (!Action::block_diagonal)
@@ -286,7 +311,8 @@ void end_step(VariationalWorkspace& w, double h, const double* q0, const double*
       joint_block_terms(w, body, q0, q1, h, true, t, nullptr);
     }
     for (int k = 0; k < body.nv; ++k)
-      p[body.v + k] = dot(w.next->S[body.v + k], w.F[i]) + 0.5 * h * w.joint_load[body.v + k] + t[k];
+      p[body.v + k] =
+          dot(w.next->S[body.v + k], w.F[i]) + 0.5 * h * w.joint_load[body.v + k] + t[k] + w.user_impulse[body.v + k];
     if (body.parent > 0) w.F[body.parent] += shift_force(w.F[i], w.next->pose[i].r);
   }
 }

@@ -1,5 +1,7 @@
 // The native module, and how a model comes from Python's arrays.
-#include "native.hpp"
+#include <nanobind/stl/string.h>
+
+#include "arrays.hpp"
 
 namespace symplectree {
 namespace {
@@ -136,13 +138,52 @@ Potential potential(const nb::handle& function) {
   return p;
 }
 
-void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy, int inputs) {
+// Elements of the user's own: functions of Python behind `evaluate` of symplectree/elements/user.py.
+void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
+  for (const nb::handle given : users) {
+    const auto kind = nb::cast<std::string>(given.attr("kind"));
+    UserElement u;
+    u.kind = kind == "potential" ? UserElement::Potential
+             : kind == "force"   ? UserElement::Force
+                                 : UserElement::Constraint;
+    for (const nb::handle k : given.attr("q")) u.q.push_back(nb::cast<int>(k));
+    for (const nb::handle k : given.attr("v")) u.v.push_back(nb::cast<int>(k));
+    u.first_row = nb::cast<int>(given.attr("first_row")), u.rows = nb::cast<int>(given.attr("rows"));
+    u.owner = nb::cast<int>(given.attr("owner"));
+    const nb::object rows = nb::borrow(given);
+    const std::size_t nq = u.q.size(), nv = u.v.size();
+    u.evaluate = [rows, evaluate, nq, nv](int order, const double* q, const double* v, double* value, double* first,
+                                          double* second) {
+      nb::gil_scoped_acquire lock;
+      const auto copy_in = [](const double* from, std::size_t count) {
+        npy_intp shape[1] = {static_cast<npy_intp>(count)};
+        PyObject* array = PyArray_SimpleNew(1, shape, NPY_DOUBLE);
+        if (!array) throw nb::python_error();
+        std::copy(from, from + count, static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))));
+        return nb::steal(array);
+      };
+      const auto copy_out = [](const nb::handle& from, double* to) {
+        const In array = nb::cast<In>(from);
+        std::copy(array.data(), array.data() + array.size(), to);
+      };
+      const nb::object out = evaluate(rows, order, copy_in(q, nq), copy_in(v, nv));
+      copy_out(out[0], value), copy_out(out[1], first), copy_out(out[2], second);
+    };
+    if (u.kind == UserElement::Constraint) m.rows += u.rows;
+    m.user_forces |= u.kind == UserElement::Force;
+    m.users.push_back(std::move(u));
+  }
+}
+
+void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy, int inputs,
+               const nb::list& users, const nb::object& evaluate) {
   new (self) NativeModel();
   Model& m = self->model;
   add_bodies(m, arrays);
   for (const nb::handle f : functions) m.potentials.push_back(potential(f));
   add_elements(m, arrays);
   add_constraints(m, arrays);
+  add_users(m, users, evaluate);
   m.ground_energy = ground_energy;
   m.inputs = inputs;
   self->no_inputs.assign(inputs + 1, 0.0);

@@ -3,7 +3,7 @@
 import symplectree as st
 """
 
-from symplectree.assembly import assemble
+from symplectree.assembly import assemble, independent_rows
 from symplectree.dynamics import (
     bias_forces,
     body_velocity,
@@ -46,6 +46,9 @@ from symplectree.elements import (
     ScrewConstraint,
     SpatialWrench,
     Spring,
+    UserConstraint,
+    UserForce,
+    UserPotential,
     WeldConstraint,
 )
 from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError
@@ -75,17 +78,17 @@ __all__ = [
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
-    "element_terms", "check_element",
+    "UserPotential", "UserForce", "element_terms", "check_element",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
-    "WeldConstraint", "HingeConstraint", "JointConstraint",
+    "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint",
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "assemble", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
+    "simulate", "assemble", "independent_rows", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError",
 ]  # fmt: skip

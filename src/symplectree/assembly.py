@@ -62,6 +62,41 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
     return q
 
 
+def independent_rows(model: Model, q: Any) -> tuple[str, ...]:
+    """Names of constraint rows that do not depend on those before them at q; as many as the rank of Dh(q).
+
+    Dependent rows are common: a planar loop closed by full hinges has three. They do no harm; their multipliers are not
+    unique, and the least are given.
+    """
+    G = constraint_jacobian(model, single(configuration(model, q), "q"))
+    size = np.abs(G).max(initial=0.0)
+    basis = np.zeros((0, model.nv))
+    found = []
+    for name, row in zip(model.rows, G, strict=True):
+        left = row
+        for _ in range(2):  # twice is enough against rounding
+            left = left - basis.T @ (basis @ left)
+        if np.linalg.norm(left) > 1e-9 * max(float(np.linalg.norm(row)), 1e-6 * size):
+            basis = np.vstack([basis, left / np.linalg.norm(left)])
+            found.append(name)
+    return tuple(found)
+
+
+def generic_rank(model: Model) -> tuple[str, ...] | None:
+    """Independent rows in a configuration near the neutral one that meets all constraints; None when none is found."""
+    rng = np.random.default_rng(0)
+    best: tuple[str, ...] | None = None
+    for attempt in range(4):
+        guess = retract(model, model.neutral, (0.0, 0.1, 0.5, 1.0)[attempt] * rng.normal(size=model.nv))
+        try:
+            rows = independent_rows(model, assemble(model, guess, fixed=()))
+        except AssemblyError:
+            continue
+        if best is None or len(rows) > len(best):
+            best = rows
+    return best
+
+
 def not_assembled(model: Model, q: Array, errors: Array, *, found: bool = False) -> AssemblyError:
     """The error that names the constraints that are not met; `found`: after trying to assemble."""
     worst = np.argsort(-errors)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from symplectree.dynamics.arguments import configuration, inputs_vector, single, unusable, velocity
+from symplectree.dynamics.constraints import constraint_jacobian, constraint_values
 from symplectree.dynamics.kinematics import retract
-from symplectree.elements import Element
+from symplectree.elements import Constraint, Element, UserForce, UserPotential
 from symplectree.elements.nonlinear_spring import same_potential
 from symplectree.errors import ModelError
 from symplectree.lie import Array
@@ -123,7 +124,8 @@ def check_element(
     """Compare everything an element gives with central differences of what it is the derivative of.
 
     Checked at `samples` random states with random inputs: gradient of energy, Hessian of gradient, and of the force its
-    first and second derivatives in q and v. Raises AssertionError saying which is wrong, and by how much; `tolerance` is
+    first and second derivatives in q and v (second ones not of the user's own); of a constraint the derivatives of its
+    rows. Raises AssertionError saying which is wrong, and by how much; `tolerance` is
     relative to the size of what is compared, and is that of differences with a step of 1e-5.
     """
     if element is None:
@@ -136,6 +138,9 @@ def check_element(
         for place in model.joints.values():
             q[place.q] = place.joint.retract(place.joint.neutral, rng.normal(size=place.joint.nv))
         v, u = rng.normal(size=model.nv), rng.normal(size=len(model.inputs))
+        if isinstance(model.elements[index], Constraint):
+            _check_rows(model, index, q, tolerance)
+            continue
 
         def terms(q: Array, v: Array, u: Array = u) -> ElementTerms:
             return element_terms(model, name, q, v, inputs=u)
@@ -152,12 +157,34 @@ def check_element(
             "force_dqdv": (second.force_dqdv.transpose(1, 0, 2), [d.force_dv for d in in_q]),
             "force_dvdv": (second.force_dvdv.transpose(2, 0, 1), [d.force_dv for d in in_v]),
         }
+        if isinstance(model.elements[index], UserForce | UserPotential):
+            comparisons = {k: c for k, c in comparisons.items() if k not in ("force_dqdq", "force_dqdv", "force_dvdv")}
         for what, (given, found) in comparisons.items():
             error = float(np.max(np.abs(given - np.array(found))))
             if not error <= tolerance * (1 + float(np.max(np.abs(given)))):
                 raise AssertionError(
                     f"{type(model.elements[index]).__name__} {name!r}: {what} is not the derivative (off by {error:.3g})"
                 )
+
+
+def _check_rows(model: Model, index: int, q: Array, tolerance: float, step: float = 1e-5) -> None:
+    """Compare the derivatives of a constraint's rows with central differences of their values."""
+    rows = [k for k, owner in enumerate(model.tables.row_owners) if owner == index]
+    given = constraint_jacobian(model, q)[rows]
+    found = np.transpose(
+        [
+            (constraint_values(model, retract(model, q, d)) - constraint_values(model, retract(model, q, -d)))[rows]
+            / (2 * step)
+            for d in step * np.eye(model.nv)
+        ]
+    )
+    error = np.abs(given - found)
+    if not np.all(error <= tolerance * (1 + np.abs(given).max())):
+        row, j = np.unravel_index(int(np.argmax(error)), error.shape)
+        raise AssertionError(
+            f"{type(model.elements[index]).__name__} {model.rows[rows[row]]!r}: the derivative along "
+            f"{model.velocities[j]!r} is {given[row, j]:.6g}, but differences give {found[row, j]:.6g}"
+        )
 
 
 def _difference(function: Any, direction: Array, step: float = 1e-5) -> ElementTerms:

@@ -14,6 +14,7 @@ from symplectree.elements.plane_constraint import PlaneConstraint
 from symplectree.elements.point_constraint import PointConstraint
 from symplectree.elements.screw_constraint import ScrewConstraint
 from symplectree.elements.spring import Spring
+from symplectree.elements.user import UserConstraint, UserForce, UserPotential
 from symplectree.elements.weld_constraint import HingeConstraint, JointConstraint, WeldConstraint
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
@@ -21,5 +22,5 @@ __all__ = [
     "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element", "ElementTables",
     "GearConstraint", "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering",
     "NonlinearSpring", "PlaneConstraint", "PointConstraint", "ScrewConstraint", "SpatialWrench", "Spring",
-    "WeldConstraint",
+    "UserConstraint", "UserForce", "UserPotential", "WeldConstraint",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ The core computes from these rows every value and derivative; `check_element` co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -61,6 +61,7 @@ class ElementTables:
         default_factory=list
     )  # q1, v1, c1, q2, v2, c2, function or -1, constant
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
+    users: list[UserRows] = field(default_factory=list)
     functions: list[Tape | Table] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
 
@@ -84,12 +85,39 @@ class Table:
 
 
 @dataclass
+class UserRows:
+    """An element of the user's own, as the core calls it: what it is, its functions, and where its coordinates lie."""
+
+    kind: str  # "potential", "force" or "constraint"
+    what: str
+    functions: tuple[Callable[..., Any] | None, ...]
+    q: list[int]
+    v: list[int]
+    rows: int
+    owner: int
+    first_row: int = -1
+    joints: list[tuple[Any, slice, slice]] = field(default_factory=list)  # with quaternions: joint, its q and v here
+
+    def retract(self, q: Array, d: Array) -> Array:
+        """q moved by increments d of its coordinates."""
+        if not self.joints:
+            return np.asarray(q + d)
+        out, plain_q, plain_v = np.array(q), np.ones(len(self.q), bool), np.ones(len(self.v), bool)
+        for joint, part_q, part_v in self.joints:
+            out[part_q] = joint.retract(q[part_q], d[part_v])
+            plain_q[part_q], plain_v[part_v] = False, False
+        out[plain_q] += d[plain_v]
+        return out
+
+
+@dataclass
 class Lowering:
     """Looks names up for elements while `build()` lowers them."""
 
     tables: ElementTables
     find_frame: Callable[[str], tuple[int, Array]]
     find_coordinates: Callable[[str], list[tuple[int, int]]]
+    joints: Mapping[str, Any]  # by name: JointPlace
     owner: int = 0
     what: str = ""
 
@@ -119,6 +147,22 @@ class Lowering:
             names = ", ".join(f"'{name}.{i}'" for i in range(len(found)))
             raise ModelError(f"{self.what}: joint {name!r} has {len(found)} coordinates; name one of {names}")
         return found[0]
+
+    def places(self, names: Any) -> list[tuple[range, range]]:
+        """Places in q and v of coordinates or whole joints by name, of all joints for None."""
+        if isinstance(names, str) or (names is not None and not all(isinstance(n, str) for n in names)):
+            raise ModelError(f"{self.what}: coordinates are {shown(names)}; give a list of names")
+        out = []
+        for name in self.joints if names is None else names:
+            if name in self.joints:
+                place = self.joints[name]
+                out.append((range(place.q.start, place.q.stop), range(place.v.start, place.v.stop)))
+                continue
+            q, v = self.coordinate(name)
+            if q < 0:
+                raise ModelError(f"{self.what}: {name!r} is part of a quaternion; name the whole joint")
+            out.append((range(q, q + 1), range(v, v + 1)))
+        return out
 
     def number(self, value: Any, quantity: str) -> float:
         """A finite float; raises ModelError naming element and quantity."""

@@ -209,7 +209,7 @@ def _lower_elements(
             raise ModelError(unknown("coordinate", name, list(coordinates)))
         return coordinates[name]
 
-    into = Lowering(ElementTables(), find_frame, find_coordinates)
+    into = Lowering(ElementTables(), find_frame, find_coordinates, joints)
     kept: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symplectree.elements.contract import Table
+from symplectree.symbolic.tape import Tape
+
 if TYPE_CHECKING:
     from symplectree.mechanism.model import JointPlace, Model
 
@@ -32,12 +35,34 @@ def describe(model: Model) -> str:
         values = ", ".join(
             f"{f.name}={getattr(element, f.name)!r}"
             for f in fields(element)
-            if f.name not in ("name", "potential", "profile")
+            if f.name != "name" and not _is_function(getattr(element, f.name))
         )
         lines.append(f"{type(element).__name__} {element.name!r}: {values}")
+    if model.rows:
+        lines.append(_constraints(model))
+    if model.massless:
+        lines.append("to be prescribed, because they move no mass: " + ", ".join(model.massless))
     if model.inputs:
         lines.append("inputs: " + ", ".join(model.inputs))
     return "\n".join(lines)
+
+
+def _constraints(model: Model) -> str:
+    """How many rows constraints have, their rank, and which rows depend on others."""
+    from symplectree.assembly import generic_rank
+
+    text, count = "1 constraint row" if len(model.rows) == 1 else f"{len(model.rows)} constraint rows", len(model.rows)
+    rows = generic_rank(model)
+    if rows is None:
+        return f"{text}; from the neutral configuration no way was found to meet them all: see st.assemble"
+    moving = model.nv - len(model.massless) - len(rows)
+    text += f", rank {len(rows)}: {max(moving, 0)} ways to move"
+    redundant = [name for name in model.rows if name not in rows]
+    return text if len(rows) == count else f"{text}; dependent rows: {', '.join(redundant)}"
+
+
+def _is_function(value: object) -> bool:
+    return callable(value) or isinstance(value, Tape | Table)
 
 
 def _tree(model: Model) -> list[str]:

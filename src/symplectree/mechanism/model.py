@@ -124,6 +124,7 @@ class Model:
     def native(self) -> Any:
         """The core's own form of this model."""
         import symplectree._core as core
+        from symplectree.elements.user import evaluate
 
         arrays: dict[str, Any] = {
             name: np.ascontiguousarray(getattr(self, name))
@@ -133,7 +134,9 @@ class Model:
             )
         }  # fmt: skip
         arrays |= self.tables.arrays()
-        return core.Model(arrays, self.tables.functions, self.ground_energy, len(self.inputs))
+        return core.Model(
+            arrays, self.tables.functions, self.ground_energy, len(self.inputs), self.tables.users, evaluate
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name != "native"}
