@@ -88,7 +88,8 @@ __all__ = [
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "assemble", "independent_rows", "Stepper", "Trajectory", "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
+    "simulate", "assemble", "independent_rows", "Stepper", "Trajectory",
+    "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError",
 ]  # fmt: skip

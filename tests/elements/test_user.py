@@ -132,7 +132,7 @@ def test_bad_input(element, words):
 
 def test_what_functions_return_is_checked():
     m = double_pendulum().add(st.UserForce(lambda q, v: [1, 2, 3], name="e"))
-    with pytest.raises(st.ModelError, match="'e'.*2 numbers are needed"):
+    with pytest.raises(st.ModelError, match=r"'e'.*2 numbers are needed"):
         st.simulate(m.build(), [0, 0], duration=1, dt=0.01)
 
 

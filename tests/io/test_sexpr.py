@@ -107,8 +107,23 @@ def test_round_trip_of_random_mechanisms(seed, bodies):
 @pytest.mark.parametrize("seed", range(10))
 def test_round_trip_of_every_constraint(seed):
     m = with_every_constraint(seed)
-    assert {type(e) for e in m.elements} >= {c for c in Constraint.__subclasses__() if c.__module__.startswith("sympl")}
+    written = {c for c in Constraint.__subclasses__() if c.__module__.startswith("sympl")} - {st.UserConstraint}
+    assert {type(e) for e in m.elements} >= written
     assert_round_trip(m)
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        st.UserPotential(lambda q: 0, lambda q: q, name="own"),
+        st.UserForce(lambda q, v: -v, name="own"),
+        st.UserConstraint(lambda q: 0, lambda q: q, name="own"),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_functions_of_the_users_own_cannot_be_written(element):
+    with pytest.raises(st.ModelError, match="'own'"):
+        random_mechanism(0, 3).add(element).to_sexpr()
 
 
 def test_the_model_computes_the_same():

@@ -29,6 +29,8 @@ from symplectree.symbolic.tape import Tape
 class Element:
     """Base of all elements. A name is made up when none is given; frames are given by name or as they are."""
 
+    in_files: ClassVar[bool] = True  # can it be written as text?
+
     name: str | None = field(default=None, kw_only=True)
 
     def new_coordinates(self) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ class UserRows:
 
     kind: str  # "potential", "force" or "constraint"
     what: str
-    functions: tuple[Callable[..., Any] | None, ...]
+    functions: tuple[Any, Any, Any]  # value, first and second derivatives; None where these are left out
     q: list[int]
     v: list[int]
     rows: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class UserPotential(Element):
         derivatives are along the increments of `retract`: as many as the joint has velocities.
     """
 
+    in_files: ClassVar[bool] = False
+
     value: Callable[[Array], Any]
     gradient: Callable[[Array], Any]
     hessian: Callable[[Array], Any] | None = field(default=None, kw_only=True)
@@ -51,6 +53,8 @@ class UserForce(Element):
     coordinates: as for `UserPotential`.
     """
 
+    in_files: ClassVar[bool] = False
+
     value: Callable[[Array, Array], Any]
     dq: Callable[[Array, Array], Any] | None = field(default=None, kw_only=True)
     dv: Callable[[Array, Array], Any] | None = field(default=None, kw_only=True)
@@ -71,6 +75,8 @@ class UserConstraint(Constraint):
     value, jacobian: functions of q (the chosen coordinates) that give h (a number, or `rows` of them) and Dh (rows × k).
     coordinates: as for `UserPotential`.
     """
+
+    in_files: ClassVar[bool] = False
 
     value: Callable[[Array], Any]
     jacobian: Callable[[Array], Any]

@@ -47,7 +47,7 @@ def keywords(base: type) -> dict[str, type]:
         waiting += cls.__subclasses__()
         key = kebab(cls.__name__)
         own = key in found and found[key].__module__.startswith("symplectree.")
-        if cls not in (base, Constraint) and not own and key not in RESERVED:
+        if cls not in (base, Constraint) and getattr(cls, "in_files", True) and not own and key not in RESERVED:
             found[key] = cls
     return found
 
@@ -227,6 +227,8 @@ def _by_place(f: Field[Any]) -> bool:
 def write_object(given: Any, what: str, base: type) -> Form:
     """The form of a joint or element; raises ModelError that says `what` cannot be written."""
     cls: type = type(given)
+    if not getattr(cls, "in_files", True):
+        raise ModelError(f"{what} cannot be written: it is made of functions of Python")
     if keywords(base).get(kebab(cls.__name__)) is not cls:
         raise ModelError(f"{what} cannot be written: the keyword {kebab(cls.__name__)} is that of something else")
     form = Form([kebab(cls.__name__)])
