@@ -24,8 +24,8 @@ def rows(array):
 
 def test_parts_are_where_the_model_says(model):
     figure = sticks(model, {"s": 3.0})
-    # slider to the arm's joint; arm to its centre of mass, and to its tip
-    assert rows(figure.bars) == [(3, 0, 0.5, 3, 0, -1.5), (3, 0, 0.5, 3, 0, -0.5), (3, 0, 1, 3, 0, 0.5)]
+    # slider to the arm's joint; arm to its centre of mass, and on to its tip
+    assert rows(figure.bars) == [(3, 0, -0.5, 3, 0, -1.5), (3, 0, 0.5, 3, 0, -0.5), (3, 0, 1, 3, 0, 0.5)]
     assert rows(figure.joints) == [(3, 0, 0.5), (3, 0, 1)]
     assert rows(figure.rails) == [(0, 0, 1, 3, 0, 1)]
     assert rows(figure.supports) == [(0, 0, 0), (0, 0, 1)]
@@ -41,6 +41,15 @@ def test_bars_keep_their_lengths(model):
         np.linalg.norm(np.diff(sticks(model, rng.uniform(-2, 2, model.nq)).bars, axis=1), axis=2) for _ in range(5)
     ]
     np.testing.assert_allclose(lengths, np.broadcast_to(lengths[0], (5, 3, 1)), atol=1e-12)
+
+
+def test_links_on_several_slides_have_no_support_and_no_rail():
+    m = st.Mechanism()
+    m.frames(st.tx("x")[st.ty("y")[st.rz("turn", name="body", mass=(1, 1, 1, 1))]])
+    m.world.link("ship", st.Free("ship"), mass=1, inertia=(1, 1, 1))
+    figure = sticks(m.build(), {"x": 1.0, "y": 2.0})
+    assert len(figure.supports) == len(figure.rails) == 0
+    assert rows(figure.joints) == [(0, 0, 0), (1, 2, 0)]
 
 
 def test_projections():

@@ -1,7 +1,7 @@
 """Stick figures: what a model alone says about its looks, drawn at a configuration.
 
-A link is drawn as bars from its joint to everything fixed to it: the joints of what hangs on it, its frames (so the points
-that constraints and springs hold), its centre of mass.
+A link is drawn as the shortest bars that join everything fixed to it: its joint, the joints of what hangs on it, its frames
+(so the points that constraints and springs hold), its centre of mass.
 """
 
 from __future__ import annotations
@@ -151,19 +151,21 @@ def draw_sticks(
 def _plan(model: Model) -> _Plan:
     """Read the figure off the model; points that coincide are drawn once."""
     drawn = _drawn(model)
-    first, base = _joint_bases(model)
     of_body: dict[int, list[Array]] = {body: [] for body in drawn}
     joints: list[Place] = []
     supports: list[Place] = []
     rails = []
     for body in drawn:
-        parent, point = first[body], base[body]
-        if parent in of_body:
+        chain = _joint_chain(model, body)
+        parent, point = int(model.parent[chain[0]]), model.placement[chain[0]][:3, 3]
+        kinds = [KINDS[model.kind[i]] for i in chain]
+        slides = len(kinds) == 1 and kinds[0] in ("prismatic", "screw")
+        if parent >= 0:
             of_body[parent].append(point)
-        else:
+        elif slides or all(kind in ("revolute", "ball") for kind in kinds):
             supports.append(_place(-1, point))
         joints.append(_place(body, np.zeros(3)))
-        if KINDS[model.kind[body]] in ("prismatic", "screw"):
+        if slides:
             rails.append((_place(parent, point), _place(body, np.zeros(3))))
     for body, offset in zip(model.frame_body, model.frame_offset, strict=True):
         if int(body) in of_body:
@@ -177,13 +179,12 @@ def _plan(model: Model) -> _Plan:
     held = [_ends(row) for row in (*model.tables.point_rows, *model.tables.distance_rows, *model.tables.lines)]
     supports += [place for pair in held for place in pair if place[0] == -1]
     bars = [
-        (_place(body, np.zeros(3)), _place(body, point))
+        (_place(body, a), _place(body, b))
         for body, points in of_body.items()
-        for point in points
-        if np.linalg.norm(point) > NEAR
+        for a, b in _shortest_tree([np.zeros(3), *points])
     ]
     return _Plan(
-        tuple(dict.fromkeys(bars)),
+        tuple(bars),
         tuple(joints),
         tuple(dict.fromkeys(supports)),
         tuple(rails),
@@ -194,21 +195,41 @@ def _plan(model: Model) -> _Plan:
     )
 
 
-def _drawn(model: Model) -> list[int]:
-    """Bodies that carry a link; not the inner ones of joints with several axes, nor lengths of strings."""
-    return [i for i, name in enumerate(model.bodies) if name in model.frame_index]
+@lru_cache(maxsize=16)
+def _drawn(model: Model) -> tuple[int, ...]:
+    """Bodies that carry a link.
+
+    Not lengths of strings, the inner bodies of joints with several axes, nor what is one of these by its looks: without
+    mass and frames of its own, with one joint at its origin.
+    """
+    frames = np.bincount(model.frame_body + 1, minlength=len(model.bodies) + 1)[1:]
+    children = np.bincount(model.parent + 1, minlength=len(model.bodies) + 1)[1:]
+    inner = {
+        int(parent)
+        for parent, T in zip(model.parent, model.placement, strict=True)
+        if parent >= 0 and model.mass[parent] == 0 and frames[parent] <= 1 and children[parent] == 1 and not T[:3, 3].any()
+    }
+    return tuple(i for i, name in enumerate(model.bodies) if name in model.frame_index and i not in inner)
 
 
-def _joint_bases(model: Model) -> tuple[dict[int, int], dict[int, Array]]:
-    """Of each body that carries a link: the link's body that its joint stands on, and where, through inner bodies."""
-    parents, bases = {}, {}
-    drawn = set(_drawn(model))
-    for body in drawn:
-        inner = body
-        while (parent := int(model.parent[inner])) >= 0 and parent not in drawn:
-            inner = parent
-        parents[body], bases[body] = parent, model.placement[inner][:3, 3]
-    return parents, bases
+def _joint_chain(model: Model, body: int) -> list[int]:
+    """The bodies by which a link moves against the one that it hangs on, or against the world; itself last."""
+    drawn, chain = _drawn(model), [body]
+    while (parent := int(model.parent[chain[0]])) >= 0 and parent not in drawn:
+        chain.insert(0, parent)
+    return chain
+
+
+def _shortest_tree(points: list[Array]) -> list[tuple[Array, Array]]:
+    """Bars of least total length that join all points, by Prim's algorithm; points that coincide need none."""
+    joined, waiting, bars = points[:1], points[1:], []
+    while waiting:
+        distances = np.array([[np.linalg.norm(b - a) for b in waiting] for a in joined])
+        i, j = np.unravel_index(np.argmin(distances), distances.shape)
+        joined.append(waiting.pop(int(j)))
+        if distances[i, j] > NEAR:
+            bars.append((joined[int(i)], joined[-1]))
+    return bars
 
 
 def _ends(row: tuple[float, ...]) -> tuple[Place, Place]:
