@@ -27,7 +27,7 @@ class Sticks:
     | name | meaning | shape, unit |
     | --- | --- | --- |
     | bars | both ends of each bar | (b, 2, 3) m |
-    | joints | where links are joined to others | (j, 3) m |
+    | joints | where links are joined to others, by joints or by points that coincide | (j, 3) m |
     | supports | where links are joined to the world, and where the world holds constraints, springs and strings | (s, 3) m |
     | rails | from the base of each sliding joint to where it is | (r, 2, 3) m |
     | strings | both ends of each distance that is kept | (d, 2, 3) m |
@@ -142,7 +142,7 @@ def draw_sticks(
     if len(figure.joints):
         axes.scatter(*flat(figure.joints).T, s=9, facecolor="white", edgecolor=color, linewidths=0.8, zorder=3)
     if supports and len(figure.supports):
-        axes.scatter(*flat(figure.supports).T, s=28, marker="^", color="0.3", zorder=2.8)
+        axes.scatter(*flat(figure.supports).T, s=60, marker="^", color="0.4", zorder=2.8)
     axes.set_aspect("equal")
     axes.autoscale_view()
 
@@ -176,6 +176,7 @@ def _plan(model: Model) -> _Plan:
             of_body[body].append(model.com[body])
             masses.append(_place(body, model.com[body]))
             weights.append(float(model.mass[body]))
+    joints += [place for row in model.tables.point_rows for place in _ends(row) if place[0] >= 0]
     held = [_ends(row) for row in (*model.tables.point_rows, *model.tables.distance_rows, *model.tables.lines)]
     supports += [place for pair in held for place in pair if place[0] == -1]
     bars = [
@@ -185,7 +186,7 @@ def _plan(model: Model) -> _Plan:
     ]
     return _Plan(
         tuple(bars),
-        tuple(joints),
+        tuple(dict.fromkeys(joints)),
         tuple(dict.fromkeys(supports)),
         tuple(rails),
         tuple(_ends(row) for row in model.tables.distance_rows),
