@@ -45,7 +45,9 @@ print(f"  speed of the pinion over that of the wheel: {np.mean(pinion_speed[fast
 print(f"  mesh: {traj.constraint_error.max():.1e} rad off")
 print(f"  period: {period(traj, 'wheel'):.4f} s; without the pinion {period(without, 'wheel'):.4f} s")
 print(f"  largest force on the teeth: {np.abs(tooth_force).max():.2f} N")
-print(f"  energy: within {np.abs(traj.energy - traj.energy[0]).max():.1e} J of {np.ptp(traj.potential):.2f} J exchanged")
+print(
+    f"  energy: within {np.abs(traj.energy - traj.energy[0]).max():.1e} J of {np.ptp(traj.potential):.2f} J exchanged"
+)
 
 
 def draw_gear(axes, name, angle):

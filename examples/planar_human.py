@@ -29,7 +29,11 @@ print(f"planar human of {model.mass.sum():g} kg, {traj.t[-1]:g} s in steps of {D
 print(f"  largest gap between hands and rungs: {traj.constraint_error.max():.1e} m")
 change = np.abs(traj.energy - traj.energy[0]).max()
 print(f"  energy: within {change:.2f} J of {np.ptp(traj.kinetic):.0f} J exchanged")
-print("  the hands hold up to " + " and ".join(f"{p.max():.0f} N" for p in pull.values()) + f", the weight is {weight:.0f} N")
+print(
+    "  the hands hold up to "
+    + " and ".join(f"{p.max():.0f} N" for p in pull.values())
+    + f", the weight is {weight:.0f} N"
+)
 
 figure = Figure(figsize=(11, 6), layout="constrained")
 top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1))
@@ -44,9 +48,10 @@ for axes, t in zip(top.subplots(1, len(times), sharey=True), times, strict=True)
     axes.set_axis_off()
 energy_axes, pull_axes = bottom.subplots(1, 2)
 for name, curve in (("kinetic", traj.kinetic), ("potential", traj.potential), ("total", traj.energy)):
-    energy_axes.plot(traj.t, curve, linewidth=1, label=name)
-energy_axes.set_ylabel("energy [J]")
-energy_axes.legend(frameon=False, ncols=3, fontsize="small", loc="center")
+    energy_axes.plot(traj.t, curve - curve[0], linewidth=1, label=name)
+energy_axes.set_ylabel("energy less that of the start [J]")
+energy_axes.legend(frameon=False, ncols=3, fontsize="small", loc="upper right")
+energy_axes.set_ylim(-110, 130)
 for hand, force in pull.items():
     pull_axes.plot(traj.t[1:-1], force, linewidth=1, label=f"hand {hand}")
 pull_axes.set_ylabel("force on the rung [N]")

@@ -21,51 +21,51 @@ from scipy.integrate import solve_ivp
 import symplectree as st
 from symplectree.view.sticks import draw_sticks
 
-LENGTH, LINK_MASS, SLIDER_MASS, GRAVITY = 1.0, 1.0, 1.0, 9.81  # m, kg, kg, m/s²
+LINK_MASS, SLIDER_MASS, GRAVITY = 1.0, 1.0, 9.81  # kg, kg, m/s²
 START = 0.4  # rad
 DT = 0.01  # s
 
 
-def scissor_lift(segments):
+def scissor_lift(segments, length=1.0):
     """The lift and its start: two chains that zigzag down, from a pin and from a slider, and cross in the middles."""
     m = st.Mechanism(gravity=(0, 0, -GRAVITY))
     slider = m.world.link("slider", st.Prismatic("slider", axis="x"), mass=SLIDER_MASS)
-    start = {"slider": LENGTH * np.cos(START)}
+    start = {"slider": length * np.cos(START)}
     for chain, top, first in (("left", m.world, START), ("right", slider, np.pi - START)):
         end, at, bend = top, (0, 0, 0), np.pi - 2 * START if chain == "left" else 2 * START - np.pi
         for n in range(1, segments + 1):
-            joint, inertia = st.Revolute(f"{chain}{n}", axis="y"), LINK_MASS * LENGTH**2 / 12
+            joint, inertia = st.Revolute(f"{chain}{n}", axis="y"), LINK_MASS * length**2 / 12
             link = end.link(
-                f"{chain}{n}", joint, at=at, mass=LINK_MASS, com=(LENGTH / 2, 0, 0), inertia=(0, inertia, inertia)
+                f"{chain}{n}", joint, at=at, mass=LINK_MASS, com=(length / 2, 0, 0), inertia=(0, inertia, inertia)
             )
-            link.frame(f"{chain} middle {n}", at=(LENGTH / 2, 0, 0))
+            link.frame(f"{chain} middle {n}", at=(length / 2, 0, 0))
             start[joint.name] = first if n == 1 else bend * (-1) ** n
-            end, at = link, (LENGTH, 0, 0)
+            end, at = link, (length, 0, 0)
         end.frame(f"{chain} end", at=at)
     for n in range(1, segments + 1):
         m.add(st.PointConstraint(f"left middle {n}", f"right middle {n}", "xz", name=f"cross{n}"))
     return m.build(), start
 
 
-def one_degree_of_freedom(segments, times):
+def one_degree_of_freedom(segments, times, length=1.0):
     """The angle at given times, from the Lagrangian of JM09 section VI-C (derived from its Fig. 10), to ten digits."""
-    swing = half_swing(segments)
+    swing = half_swing(segments, length)
     half = swing.t_max
     phase = np.mod(times, 2 * half)
     return swing(np.minimum(phase, 2 * half - phase))[0]
 
 
 @lru_cache
-def half_swing(segments):
+def half_swing(segments, length):
     """The motion from rest at START to rest at π − START.
 
     L = a(θ) θ'² + V sin θ with a = Σ mL L² ((n − ½)² cos²θ + ¼ sin²θ) + N I + ½ mS L² sin²θ, V = Σ 2 mL g (n − ½) L
     """
     n = np.arange(1, segments + 1) - 0.5
-    along = LINK_MASS * LENGTH**2 * np.sum(n**2)  # of cos²θ
-    across = LENGTH**2 * (LINK_MASS * segments / 4 + SLIDER_MASS / 2)  # of sin²θ
-    own = segments * LINK_MASS * LENGTH**2 / 12
-    weight = 2 * LINK_MASS * GRAVITY * LENGTH * np.sum(n)
+    along = LINK_MASS * length**2 * np.sum(n**2)  # of cos²θ
+    across = length**2 * (LINK_MASS * segments / 4 + SLIDER_MASS / 2)  # of sin²θ
+    own = segments * LINK_MASS * length**2 / 12
+    weight = 2 * LINK_MASS * GRAVITY * length * np.sum(n)
 
     def rate(t, y):
         theta, speed = y
@@ -115,9 +115,7 @@ def run(model, start, duration, dt):
 
 def main():
     figure = Figure(figsize=(11, 8), layout="constrained")
-    panels = figure.subplot_mosaic(
-        [["pictures"] * 2, ["short"] * 2, ["long", "segments"]], height_ratios=(1.3, 1, 1)
-    )
+    panels = figure.subplot_mosaic([["pictures"] * 2, ["short"] * 2, ["long", "segments"]], height_ratios=(1.3, 1, 1))
 
     model, start = scissor_lift(5)
     traj, spent = run(model, start, 10.0, DT)
@@ -126,7 +124,9 @@ def main():
     print(f"scissor lift of 5 segments, 10 s in steps of {DT:g} s: {1e3 * spent:.0f} ms of CPU time")
     print(f"  angle against one degree of freedom: {np.abs(traj['left1'] - exact).max():.1e} rad")
     print(f"  largest gap of the loops: {traj.constraint_error.max():.1e} m")
-    print(f"  energy: within {np.abs(traj.energy - traj.energy[0]).max() / swing:.1e} of what gravity and motion exchange")
+    print(
+        f"  energy: within {np.abs(traj.energy - traj.energy[0]).max() / swing:.1e} of what gravity and motion exchange"
+    )
     panels["short"].plot(traj.t, exact, "k", linewidth=2.5, alpha=0.4, label="one degree of freedom, accurate")
     panels["short"].plot(traj.t, traj["left1"], "C0", linewidth=1, label=f"variational, dt = {DT:g} s")
     panels["short"].set_title("five segments")

@@ -34,9 +34,13 @@ lift = 1e3 * traj["lift"]
 thread = -traj.multipliers[1:, 0]  # the first step begins with half an impulse
 print(f"screw jack, {LOAD:g} kg, {TORQUE:g} N·m for {HELD:g} s")
 print(f"  the load rises by {lift.max():.1f} mm in {traj.t[np.argmax(lift)]:.2f} s, then comes down")
-print(f"  turn against the two parabolas: {np.abs(traj['turn'] - formula).max() / np.abs(formula).max():.1e} of the largest")
+print(
+    f"  turn against the two parabolas: {np.abs(traj['turn'] - formula).max() / np.abs(formula).max():.1e} of the largest"
+)
 print(f"  thread: {traj.constraint_error.max():.1e} m off its pitch")
-print(f"  axial force in the thread: {thread.min():.0f} to {thread.max():.0f} N, the load weighs {LOAD * GRAVITY:.0f} N")
+print(
+    f"  axial force in the thread: {thread.min():.0f} to {thread.max():.0f} N, the load weighs {LOAD * GRAVITY:.0f} N"
+)
 
 figure = Figure(figsize=(10, 7), layout="constrained")
 picture, curves = figure.subfigures(2, 1, height_ratios=(1, 1.6))

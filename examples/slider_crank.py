@@ -27,7 +27,9 @@ start = st.assemble(model, mechanism.initial, fixed=["crank"])
 figure = Figure(figsize=(10, 6.5), layout="constrained")
 panels = figure.subplot_mosaic([["pictures"] * 2, ["torque", "side"]], height_ratios=(1, 1.6))
 print("slider-crank, crank turned at constant speed")
-print(f"{'1/min':>6} {'largest torque [N·m]':>21} {'mean [N·m]':>11} {'side force [N]':>15} {'gap of the loop [m]':>20}")
+print(
+    f"{'1/min':>6} {'largest torque [N·m]':>21} {'mean [N·m]':>11} {'side force [N]':>15} {'gap of the loop [m]':>20}"
+)
 for rpm in SPEEDS:
     speed = rpm * 2 * np.pi / 60
     turn = 2 * np.pi / speed

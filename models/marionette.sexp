@@ -97,7 +97,7 @@
   (joint-spring "right ankle.0" 0.02)
   (joint-spring "right ankle.1" 0.02)
 
-  ; hanging at rest
+  ; hanging at rest, to a millimetre; the rest is for st.assemble
   (initial
     ("pelvis" 0.004 0 0 0.9963 0 0.0855 0)
     ("belly" 0.9953 0 -0.0968 0) ("chest" 1 0 0.0041 0) ("neck" 1 0 0.0012 0)

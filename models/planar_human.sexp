@@ -59,7 +59,7 @@
   (joint-spring "elbow 1" 400 (rest -1))
   (joint-spring "elbow 2" 400 (rest -1))
 
-  ; the legs are drawn up in front and let go
-  (initial ("x" 0) ("y" 1.3) ("pelvis" 0.2) ("waist" -0.1) ("neck" -0.1)
+  ; the legs are drawn up in front and let go; the hands are on the rungs to a millimetre, the rest is for st.assemble
+  (initial ("x" 0.035) ("y" 1.307) ("pelvis" 0.167) ("waist" -0.133) ("neck" -0.1)
     ("hip 1" 1.2) ("knee 1" -0.9) ("hip 2" 0.4) ("knee 2" -0.6)
-    ("shoulder 1" 0.7) ("elbow 1" -0.8) ("shoulder 2" 0.1) ("elbow 2" -0.8)))
+    ("shoulder 1" 0.826) ("elbow 1" -0.724) ("shoulder 2" -0.042) ("elbow 2" -0.864)))

@@ -28,7 +28,7 @@ class Sticks:
     | --- | --- | --- |
     | bars | both ends of each bar | (b, 2, 3) m |
     | joints | where links are joined to others, by joints or by points that coincide | (j, 3) m |
-    | supports | where links are joined to the world, and where the world holds constraints, springs and strings | (s, 3) m |
+    | supports | where the world holds links, constraints, springs and strings | (s, 3) m |
     | rails | from the base of each sliding joint to where it is | (r, 2, 3) m |
     | strings | both ends of each distance that is kept | (d, 2, 3) m |
     | springs | both ends of each spring or damper between frames | (k, 2, 3) m |
@@ -208,7 +208,11 @@ def _drawn(model: Model) -> tuple[int, ...]:
     inner = {
         int(parent)
         for parent, T in zip(model.parent, model.placement, strict=True)
-        if parent >= 0 and model.mass[parent] == 0 and frames[parent] <= 1 and children[parent] == 1 and not T[:3, 3].any()
+        if parent >= 0
+        and model.mass[parent] == 0
+        and frames[parent] <= 1
+        and children[parent] == 1
+        and not T[:3, 3].any()
     }
     return tuple(i for i, name in enumerate(model.bodies) if name in model.frame_index and i not in inner)
 
