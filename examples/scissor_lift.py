@@ -4,7 +4,7 @@ python examples/scissor_lift.py
 
 Fig. 11: the angle of a lift with five segments over 10 s in steps of 0.01 s, beside an accurate solution for the one degree
 of freedom. Fig. 12: the same after 1000 s. Where all links stand upright (the angle is 90°) the loops are singular; the
-lift runs through that fast, and turns inside out.
+lift runs through that fast, and turns inside out. RK4, which asks the loops for accelerations there, goes astray.
 Fig. 13: the longest step, for each number of segments, with which the squared error (47) stays below a bound for so many
 seconds, and the CPU time of such a run.
 """
@@ -93,7 +93,7 @@ def longest_step(segments, wanted, bound):
     """The step, by bisection, with which the error stays below the bound for the wanted time; and CPU time and steps."""
     model, start = scissor_lift(segments)
     low, high = 0.004, 0.2
-    while high > 1.03 * low:
+    while high > 1.05 * low:
         dt = np.sqrt(low * high)
         try:
             good = time_within(run(model, start, wanted, dt)[0], bound) >= wanted
@@ -104,12 +104,12 @@ def longest_step(segments, wanted, bound):
     return low, spent, len(traj) - 1
 
 
-def run(model, start, duration, dt):
+def run(model, start, duration, dt, **options):
     """A trajectory, and the CPU time [s] that it took."""
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # long steps near the singularity are taken as shorter ones
-        traj = st.simulate(model, start, duration=duration, dt=dt)
+        traj = st.simulate(model, start, duration=duration, dt=dt, **options)
     return traj, time.process_time() - begin
 
 
@@ -129,8 +129,11 @@ def main():
     )
     panels["short"].plot(traj.t, exact, "k", linewidth=2.5, alpha=0.4, label="one degree of freedom, accurate")
     panels["short"].plot(traj.t, traj["left1"], "C0", linewidth=1, label=f"variational, dt = {DT:g} s")
+    other, _ = run(model, start, 10.0, DT / 10, method=st.RK4())
+    print(f"  RK4, dt = {DT / 10:g} s: the error (47) passes 0.1 after {time_within(other, 0.1):.1f} s")
+    panels["short"].plot(other.t, other["left1"], "C1--", linewidth=1, label=f"RK4, dt = {DT / 10:g} s")
     panels["short"].set_title("five segments")
-    panels["short"].legend(frameon=False, loc="upper right", ncols=2)
+    panels["short"].legend(frameon=False, loc="upper right", ncols=3)
     panels["short"].set_ylim(0, 3.9)
     for column, t in enumerate((0, 0.4, 0.6, 0.68, 0.76, 0.96, 1.36, 2)):
         draw_sticks(panels["pictures"], model, traj.q[round(t / DT)], shift=(2.6 * column, 0), rails=False)
@@ -138,7 +141,7 @@ def main():
     panels["pictures"].set_ylim(-5.2, 0.8)
     panels["pictures"].set_axis_off()
 
-    traj, spent = run(model, start, 1000.0, DT)
+    traj, spent = run(model, start, 1000.0, DT, save_every=5)
     last = traj.t >= 995
     exact = one_degree_of_freedom(5, traj.t[last])
     print(f"1000 s: {spent:.1f} s of CPU time")
@@ -152,7 +155,7 @@ def main():
     wanted, bound = 15.0, 0.1
     print(f"longest step with which (47) stays below {bound:g} for {wanted:g} s")
     print(f"{'segments':>10} {'dt [s]':>8} {'CPU [ms]':>9} {'µs per step':>12}")
-    sizes, times = (1, 2, 3, 5, 7, 10), []
+    sizes, times = (1, 2, 3, 5, 10), []
     for segments in sizes:
         dt, spent, steps = longest_step(segments, wanted, bound)
         times.append(1e3 * spent)
