@@ -23,6 +23,7 @@ class Constrained {
         w_(m),
         inertia_(m.size()),
         force_(m.size()),
+        bound_(m.size()),
         block_(m.size()),
         rhs_(m.nv),
         e_(m.rows),
@@ -81,6 +82,15 @@ class Constrained {
     finish(a);
   }
 
+  // out (nv) ← the forces beyond τ, elements and constraints that the acceleration takes, after `acceleration` with it:
+  // zero except where coordinates are prescribed.
+  void reaction(const double* q, const double* v, const double* a, const double* tau, const double* inputs,
+                double* out) {
+    transposed_rows(m_, structure_, rows_, multipliers.data(), w_, force_, bound_, rhs_.data(), given_.data());
+    inverse_dynamics(m_, q, v, a, inputs, out, w_);
+    for (int j = 0; j < m_.nv; ++j) out[j] -= tau[j] + rhs_[j];
+  }
+
   // Values (rows) and derivatives (rows × nv, when given) of the constraints at q.
   void rows(const double* q, double* values, double* derivatives) {
     compute_poses(m_, q, w_);
@@ -132,6 +142,7 @@ class Constrained {
   Workspace<double> w_;
   std::vector<General6<double>> inertia_;
   std::vector<Spatial<double>> force_;
+  std::vector<std::array<double, 2>> bound_;
   std::vector<std::array<double, 36>> block_;
   std::vector<double> rhs_, e_, given_;
 };

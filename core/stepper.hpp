@@ -21,6 +21,7 @@ class AnyRun {
   std::vector<double> multipliers;    // of the last step: forces of the constraints, impulse over h
   std::vector<double> reaction;       // of the last step: what drives prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
+  double fastest = 0;                 // largest angle by which a joint turned in one step [rad]
   double last_residual = 0;           // of the step that failed, relative
   int worst = 0;                      // its worst velocity, or nv and the number of a constraint row
 
@@ -60,7 +61,12 @@ class VariationalRun final : public AnyRun {
         p1_(m.nv),
         guessed_(m.nv),
         change_(m.nv),
-        increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {}
+        increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {
+    for (int j = 0; j < m.nv; ++j) {
+      const Body& b = m.bodies[m.body_of[j]];
+      if (b.kind != Kind::Prismatic && j < b.v + 3) turning_.push_back(j);
+    }
+  }
 
   void drive(const std::vector<char>& driven) override {
     scheme_.drive(driven);
@@ -381,6 +387,7 @@ class VariationalRun final : public AnyRun {
     std::swap(increment_[0], increment_[1]);
     increments(q1_.data(), increment_[0].data());
     known_ = std::min(known_ + 1, 3);
+    for (const int j : turning_) fastest = std::max(fastest, std::fabs(increment_[0][j]));
   }
 
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
@@ -395,6 +402,7 @@ class VariationalRun final : public AnyRun {
   std::vector<double> q1_, trial_, target_, rate_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_,
       change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
+  std::vector<int> turning_;                      // velocities that are of rotation
   int known_ = 0;
   double h_ = 0, last_h_ = 0;  // of the run's steps; of the last step or part of one
 };

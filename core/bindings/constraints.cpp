@@ -41,7 +41,7 @@ nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle gi
                  });
 }
 
-// a (nv), then multipliers (rows); of `given` (nv) the accelerations of driven bodies count.
+// a (nv), multipliers (rows) and forces on driven bodies (nv); of `given` (nv) the accelerations of driven bodies count.
 nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handle tau, nb::handle given,
                         nb::handle inputs, In driven) {
   const Model& m = self.model;
@@ -51,10 +51,11 @@ nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handl
   Constrained& c = *loan;
   mark(m, driven, c);
   return on_rows(self, std::array<Rows, 4>{{{q, m.nq}, {v, m.nv}, {tau, m.nv}, {given, m.nv}}},
-                 std::array{m.nv + m.rows}, false, [&](Pointers x, double* out, Workspace<double>&) {
+                 std::array{2 * m.nv + m.rows}, false, [&](Pointers x, double* out, Workspace<double>&) {
                    std::copy(x[3], x[3] + m.nv, out);
                    c.acceleration(x[0], x[1], x[2], u, out);
                    std::copy(c.multipliers.begin(), c.multipliers.end(), out + m.nv);
+                   c.reaction(x[0], x[1], out, x[2], u, out + m.nv + m.rows);
                  });
 }
 

@@ -8,7 +8,7 @@ namespace {
 // Advances (q, v) by `steps` and writes every `save_every`-th state; returns how many steps were finite.
 int run(NativeModel& self, int method, double t0, double h, int first, int steps, int save_every, Out q, Out v,
         Out q_saved, Out v_saved, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer, In driven,
-        In targets, In rates, In accelerations) {
+        In targets, In rates, In accelerations, Out multipliers, Out reactions) {
   const Model& m = self.model;
   const Forces forces(m, tau, inputs, std::move(function), q_buffer, v_buffer);
   nb::gil_scoped_release unlocked;
@@ -31,6 +31,10 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
         std::copy(given, given + m.nv, a);
       }
       c.acceleration(x, u, forces.tau_of(k), forces.inputs_of(k), a);
+      if (at != t || (k + 1) % save_every != 0) return;  // what is kept is of the step's beginning
+      const std::size_t row = (k + 1) / save_every - 1;
+      std::copy(c.multipliers.begin(), c.multipliers.end(), multipliers.data() + row * m.rows);
+      if (reactions.size()) c.reaction(x, u, a, forces.tau_of(k), forces.inputs_of(k), reactions.data() + row * m.nv);
     };
     if (method == 0) {
       step_semi_implicit(m, acceleration, t, h, q.data(), v.data(), scratch.data());
@@ -62,7 +66,8 @@ void bind_simulation(nb::class_<NativeModel>& cls) {
   cls.def("run_classical", &run, nb::arg("method"), nb::arg("t0"), nb::arg("h"), nb::arg("first"), nb::arg("steps"),
           nb::arg("save_every"), nb::arg("q"), nb::arg("v"), nb::arg("q_saved"), nb::arg("v_saved"), nb::arg("tau"),
           nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"), nb::arg("driven"),
-          nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"));
+          nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"),
+          nb::arg("multipliers"), nb::arg("reactions"));
 }
 
 }  // namespace symplectree

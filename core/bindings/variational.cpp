@@ -43,6 +43,7 @@ class NativeRun {
   virtual long halvings() const { return 0; }
   virtual double residual() const { return std::nan(""); }
   virtual int worst() const { return 0; }
+  virtual double fastest() const { return 0; }
   // Forces of the constraints, and on prescribed coordinates, in the last step; null where there are none.
   virtual const double* multipliers() const { return nullptr; }
   virtual const double* reaction() const { return nullptr; }
@@ -104,6 +105,7 @@ class ActionRun final : public NativeRun {
   long halvings() const override { return run_->halvings; }
   double residual() const override { return run_->last_residual; }
   int worst() const override { return run_->worst; }
+  double fastest() const override { return run_->fastest; }
   const double* multipliers() const override { return run_->multipliers.data(); }
   const double* reaction() const override { return run_->reaction.data(); }
 
@@ -200,7 +202,8 @@ void bind_variational(nb::module_& module) {
              std::copy(r.p().begin(), r.p().end(), p.data());
            })
       .def_prop_ro("residual", &NativeRun::residual)
-      .def_prop_ro("worst", &NativeRun::worst);
+      .def_prop_ro("worst", &NativeRun::worst)
+      .def_prop_ro("fastest", &NativeRun::fastest);
   nb::class_<ActionRun, NativeRun>(module, "ActionRun")
       .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In>(), nb::keep_alive<1, 2>());
   nb::class_<CollocationRun, NativeRun>(module, "CollocationRun")

@@ -9,9 +9,10 @@ import numpy as np
 
 from symplectree.dynamics import constraint_jacobian, constraint_values, retract
 from symplectree.dynamics.arguments import configuration, single
-from symplectree.errors import AssemblyError, ModelError
+from symplectree.dynamics.constraints import velocity_places
+from symplectree.errors import AssemblyError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model
 
 CLOSED = 1e-9  # largest row (m, rad) that counts as met at a start
 ITERATIONS = 500
@@ -31,7 +32,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
         return q
     loose = np.ones(model.nv, dtype=bool)
     for name in model.massless if fixed is None else fixed:
-        loose[_velocities(model, name)] = False
+        loose[velocity_places(model, name)] = False
     damping = 1e-3
     h = constraint_values(model, q)
     for _ in range(ITERATIONS):
@@ -116,11 +117,3 @@ def not_assembled(model: Model, q: Array, errors: Array, *, found: bool = False)
 def _size(model: Model, q: Array) -> float:
     """The size of the mechanism: rounding of rows is relative to it."""
     return 1 + float(np.abs(q).max()) + float(np.abs(model.placement[:, :3, 3]).sum())
-
-
-def _velocities(model: Model, name: str) -> slice:
-    if name in model.joints:
-        return model.joints[name].v
-    if name in model.velocities:
-        return slice(model.velocities.index(name), model.velocities.index(name) + 1)
-    raise ModelError(unknown("coordinate", name, [*model.joints, *model.velocities]))

@@ -64,7 +64,7 @@ def simulate(
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
     motion = Prescribed(model, prescribed, float(dt), steps)
-    q, v = consistent_start(model, *initial_state(model, q0, v0), motion)
+    q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None)
     run = chosen(method).start(model, q, v, dt, ForceSource(model, forces, steps), motion)
     states = _States(run, model.nq, model.nv, steps, int(save_every), motion)
     with Progress(steps, dt, shown=bool(progress)) as bar:
@@ -171,10 +171,10 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     return q, v
 
 
-def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed) -> tuple[Array, Array]:
+def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *, told: bool) -> tuple[Array, Array]:
     """The start with prescribed coordinates where they are, and velocities along the constraints.
 
-    Raises AssemblyError when q breaks them; warns when v does.
+    Raises AssemblyError when q breaks them; warns when v does, unless the user knows (`told`).
     """
     if prescribed:
         q, v = prescribed.place(q, 0.0), np.array(v)
@@ -186,15 +186,14 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed) -
         raise not_assembled(model, q, errors)
     projected = velocities(model, q, momenta(model, q, v), v, prescribed.bodies)
     change = np.abs(projected - v)
-    if np.any(change > 1e-9 * (1 + np.abs(v))):
+    if np.any(change > 1e-9 * (1 + np.abs(v))) and not told:
         worst = int(np.argmax(change))
         warnings.warn(
             f"the initial velocity breaks the constraints and was projected onto them, by up to {change[worst]:.3g} in "
             f"{model.velocities[worst]!r}",
             stacklevel=3,
         )
-        v = projected
-    return q, v
+    return q, projected
 
 
 def _whole_steps(duration: Any, dt: Any) -> int:

@@ -44,7 +44,8 @@ class Stepper:
 
     def reset(self, q: Any, v: Any = None) -> None:
         """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out."""
-        q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed)
+        told = v is None
+        q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
         self._forces.set(None)
         self._run = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._count = 0

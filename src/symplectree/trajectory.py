@@ -27,7 +27,7 @@ class Trajectory:
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
     | multipliers | forces of the constraint rows (`model.rows`): Dhᵀλ acts on the mechanism | (K, rows) |
     | constraint_error | largest constraint row in its own unit | (K+1,) |
-    | prescribed, prescribed_forces | names of prescribed coordinates, and the forces that move them | (K, names) |
+    | prescribed, prescribed_forces | names of prescribed coordinates; forces that move them | (K, names) |
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
 
@@ -102,12 +102,11 @@ class Trajectory:
 
     @cached_property
     def multipliers(self) -> Array:
-        """Of a variational run those of its steps, impulse over dt; else of the motion at each state but the last."""
-        if self._multipliers is not None:
-            return least_norm(self.model, self.q[:-1], self._multipliers)
-        if not self.model.rows or self.prescribed:
+        """Of a variational run impulse over dt of the last step before each state (in the first step only half a step's
+        impulse is needed); else of the motion at that step's beginning."""
+        if self._multipliers is None:
             return np.zeros((len(self) - 1, 0))
-        return dynamics.constrained_dynamics(self.model, self.q[:-1], self.v[:-1])[1]
+        return least_norm(self.model, self.q[:-1], self._multipliers)
 
     @cached_property
     def kinetic(self) -> Array:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from symplectree.dynamics.arguments import inputs_vector, prepared
+from symplectree.dynamics.arguments import inputs_vector, prepared, velocity
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model
+from symplectree.mechanism.model import Model, unknown
 
 NOTHING = np.zeros(0)
 
@@ -39,16 +39,32 @@ def constrained_dynamics(model: Model, q: Any, v: Any, tau: Any = None, *, input
     tau = np.zeros(model.nv) if tau is None else tau
     native = model.native.constrained_acceleration
     solution = prepared(model, lambda *state: native(*state, u, NOTHING), q, v=v, tau=tau, given=np.zeros(model.nv))
-    a, multipliers = solution[..., : model.nv], solution[..., model.nv :]
+    a, multipliers = solution[..., : model.nv], solution[..., model.nv : model.nv + len(model.rows)]
     return np.ascontiguousarray(a), least_norm(model, q, multipliers)
 
 
-def project_velocity(model: Model, q: Any, v: Any) -> Array:
-    """The velocity nearest to v in the kinetic metric that satisfies Dh v = 0."""
-    require_mass(model)
+def project_velocity(model: Model, q: Any, v: Any, *, fixed: Iterable[str] = ()) -> Array:
+    """The velocity nearest to v in the kinetic metric that satisfies Dh v = 0.
+
+    fixed: names of coordinates or joints whose velocities stay as given: a crank's, for example.
+    """
     from symplectree.dynamics.forces import momenta
 
-    return velocities(model, q, momenta(model, q, v), np.zeros(model.nv), ())
+    parts = {name: velocity_places(model, name) for name in fixed}
+    require_mass(model, [n for name, part in parts.items() for n in (name, *model.velocities[part])])
+    driven = [j for part in parts.values() for j in range(part.start, part.stop)]
+    bodies = np.unique(np.searchsorted(model.v_start, driven, side="right") - 1)
+    v = velocity(model, v)
+    return velocities(model, q, momenta(model, q, v), v, bodies)
+
+
+def velocity_places(model: Model, name: str) -> slice:
+    """Where the velocities of a coordinate or joint lie; raises ModelError for an unknown name."""
+    if name in model.joints:
+        return model.joints[name].v
+    if name in model.velocities:
+        return slice(model.velocities.index(name), model.velocities.index(name) + 1)
+    raise ModelError(unknown("coordinate", name, [*model.joints, *model.velocities]))
 
 
 def velocities(model: Model, q: Array, p: Array, given: Array, driven: ArrayLike) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -59,8 +60,12 @@ class _AdaptiveRun:
         self._solver: Any = None
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
+        kept = Kept(self.model, self.prescribed, steps // save_every)
+        self.counts.append((first, save_every, kept.rows))
         for k in range(steps):
             self._step = first + k
+            if kept.rows.size and (k + 1) % save_every == 0:
+                self._keep(kept, (k + 1) // save_every - 1)
             state = self._reach((first + k + 1) * self.dt)
             if state is None:
                 return k
@@ -88,7 +93,18 @@ class _AdaptiveRun:
         return self.x.copy()
 
     def statistics(self) -> dict[str, Array]:
-        return {}
+        return kept_rows(self.model, self.prescribed, self.counts)
+
+    def _keep(self, kept: Kept, row: int) -> None:
+        """Multipliers and forces on prescribed coordinates at the beginning of the step."""
+        model, t = self.model, self._step * self.dt
+        tau, inputs = self.forces.at(t, self._step, self.q, self.x)
+        given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies
+        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, bodies)
+        rows = len(model.rows)
+        kept.multipliers[row] = solution[model.nv : model.nv + rows]
+        kept.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
+        kept.fill(row + 1)
 
     def _reach(self, t: float) -> Array | None:
         """State at time t by the solver's own interpolation; None when it fails. Forces that jump restart the solver."""

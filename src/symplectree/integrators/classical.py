@@ -12,6 +12,7 @@ import numpy as np
 
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -56,10 +57,14 @@ class _ClassicalRun:
         given = self.prescribed
         targets, rates = given.rows(first, steps, np.ones(1))
         halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if given else 0)])
+        kept = Kept(self.model, given, steps // save_every)
+        self.counts.append((first, save_every, kept.rows))
         done: int = self.model.native.run_classical(
             self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
             tau, inputs, source.function, source.q, source.v, given.bodies, targets, rates, given.accelerations(halves),
+            kept.multipliers, kept.reactions,
         )  # fmt: skip
+        kept.fill(done // save_every)
         return done
 
     def failure(self, step: int) -> ConvergenceError:
@@ -69,7 +74,7 @@ class _ClassicalRun:
         return self.x.copy()
 
     def statistics(self) -> dict[str, Array]:
-        return {}
+        return kept_rows(self.model, self.prescribed, self.counts)
 
 
 def no_longer_finite(model: Model, v: Array, step: int, dt: float) -> ConvergenceError:

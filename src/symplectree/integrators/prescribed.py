@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,8 +13,6 @@ from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model, unknown
 from symplectree.numeric import real_array, shown
-
-DELTA = 1e-3  # relative to dt, but at least so many seconds: step of differences in time
 
 
 class Prescribed:
@@ -28,6 +27,7 @@ class Prescribed:
             raise ModelError(f"prescribed is {shown(given)}; give a mapping of coordinates to functions or arrays")
         self.model, self.dt = model, dt
         self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
+        self._constant: set[Callable[[float], Array]] = set()
         bodies: set[int] = set()
         for name, motion in (given or {}).items():
             q, v, place = self._find(name)
@@ -35,7 +35,10 @@ class Prescribed:
             if covered & bodies:
                 raise ModelError(f"coordinate {name!r} is prescribed twice")
             bodies |= covered
-            self.motions.append((name, q, v, place, _function(name, motion, q.stop - q.start, dt, steps)))
+            function = _function(name, motion, q.stop - q.start, dt, steps)
+            if not callable(motion) and np.size(motion) == q.stop - q.start:
+                self._constant.add(function)
+            self.motions.append((name, q, v, place, function))
         self.bodies = np.array(sorted(bodies), dtype=float)
         self.velocities = np.array([j for _, _, v, _, _ in self.motions for j in range(v.start, v.stop)], dtype=int)
         self.names = tuple(model.velocities[j] for j in self.velocities)
@@ -54,14 +57,15 @@ class Prescribed:
         return q
 
     def rate(self, t: float) -> Array:
-        """Velocities (nv) at time t, zero where nothing is prescribed; by differences of fourth order."""
-        d = max(DELTA * self.dt, 1e-6)
-        return self._differences(t, {-2 * d: 1 / 12, -d: -2 / 3, d: 2 / 3, 2 * d: -1 / 12}, 1 / d)
+        """Velocities (nv) at time t, zero where nothing is prescribed; by central differences."""
+        d = max(1e-3 * self.dt, 1e-6)
+        return self._differences(t, ((-d, -0.5 / d), (d, 0.5 / d)))
 
     def acceleration(self, t: float) -> Array:
-        """Accelerations (nv) at time t, zero where nothing is prescribed."""
+        """Accelerations (nv) at time t, zero where nothing is prescribed; by differences of fourth order."""
         d = max(0.1 * self.dt, 1e-4)
-        return self._differences(t, {-2 * d: -1 / 12, -d: 4 / 3, d: 4 / 3, 2 * d: -1 / 12}, 1 / d**2)
+        near, far = 4 / 3 / d**2, -1 / 12 / d**2
+        return self._differences(t, ((-2 * d, far), (-d, near), (d, near), (2 * d, far)))
 
     def rows(self, first: int, steps: int, stages: Array) -> tuple[Array, Array]:
         """Configurations (nq) and velocities (nv) at the ends of the stages of steps first … first + steps − 1."""
@@ -81,21 +85,22 @@ class Prescribed:
     def accelerations(self, times: Array) -> Array:
         return np.array([self.acceleration(t) for t in times]).reshape(-1, self.model.nv)
 
-    def _differences(self, t: float, weights: dict[float, float], scale: float) -> Array:
+    def _differences(self, t: float, weights: tuple[tuple[float, float], ...]) -> Array:
+        """Sum of weighted changes of each motion from t to t + d."""
         out = np.zeros(self.model.nv)
         for name, _, v, place, function in self.motions:
+            if function in self._constant:
+                continue
             here = self._value(name, function, t)
-            if place is None:
-                out[v] = scale * sum(w * (self._value(name, function, t + d) - here) for d, w in weights.items())
-            else:
-                out[v] = scale * sum(
-                    w * place.joint.local(here, self._value(name, function, t + d)) for d, w in weights.items()
-                )
+            for d, weight in weights:
+                there = self._value(name, function, t + d)
+                out[v] += weight * (there - here if place is None else place.joint.local(here, there))
         return out
 
-    def _value(self, name: str, function: Callable[[float], Array], t: float) -> Array:
+    @staticmethod
+    def _value(name: str, function: Callable[[float], Array], t: float) -> Array:
         value = function(float(t))
-        if not np.all(np.isfinite(value)):
+        if not all(map(math.isfinite, value)):
             raise ModelError(f"prescribed {name!r} is {shown(value)} at t = {t:.6g} s, not finite")
         return value
 
@@ -152,6 +157,8 @@ def _function(name: str, motion: Any, width: int, dt: float, steps: int | None) 
 
 
 def _numbers(name: str, value: Any, width: int) -> Array:
+    if width == 1 and type(value) in (float, np.float64):
+        return np.array((value,))
     try:
         numbers = np.atleast_1d(real_array(value))
     except TypeError:

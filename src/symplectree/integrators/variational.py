@@ -11,6 +11,7 @@ import numpy as np
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -26,6 +27,7 @@ COMPOSITIONS = {
     4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
     6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
 }
+COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum class Guess` in core/stepper.hpp
 
 
@@ -33,7 +35,8 @@ GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum cla
 class Variational:
     """Symplectic, symmetric, momentum to rounding; energy without drift over any time. O(n) per step.
 
-    action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed), "chord" (mass points
+    action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed, but turns joints too slowly
+        above half a radian per step, and says so), "chord" (mass points
         move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)), or "midpoint"
         (JM08 (22), in the coordinates; springs are implicit, which suits stiff ones; a spring or damper between two
         moving bodies costs three to six more sweeps; when these outnumber nv, or with constraints or prescribed
@@ -118,24 +121,21 @@ class VariationalRun:
             )
         self.q, self.x = np.array(q), np.array(p)
         self._native.reset(self.q, self.x, prescribed.rate(0.0))
-        # Rows: iterations, substeps, multipliers, and forces on all degrees of freedom when some are prescribed.
         self.counts: list[tuple[int, int, Array]] = []
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source, model = self.forces, self.model
         tau, inputs = source.rows(first, steps)
         targets, rates = self.prescribed.rows(first, steps, self._stages)
-        saved = steps // save_every
-        counts = np.full((saved, 2), np.nan)
-        multipliers = np.empty((saved, len(model.rows)))
-        reactions = np.empty((saved, model.nv if self.prescribed else 0))
+        kept = Kept(model, self.prescribed, steps // save_every, counts=2)
+        self.counts.append((first, save_every, kept.rows))
         try:
             done: int = self._native.advance(
-                first, steps, save_every, q_saved, x_saved, counts, multipliers, reactions, tau, inputs,
+                first, steps, save_every, q_saved, x_saved, kept.counts, kept.multipliers, kept.reactions, tau, inputs,
                 source.function, source.q, source.v, targets, rates,
             )  # fmt: skip
         finally:  # a force function may raise
-            self.counts.append((first, save_every, np.hstack([counts, multipliers, reactions])))
+            kept.fill(int(np.count_nonzero(np.isfinite(kept.counts[:, 0]))))
             self._native.state(self.q, self.x)
         return done
 
@@ -146,25 +146,22 @@ class VariationalRun:
         return v
 
     def statistics(self) -> dict[str, Array]:
-        rows, driven = len(self.model.rows), self.model.nv if self.prescribed else 0
-        ends = [first + every * np.arange(1, len(kept) + 1) for first, every, kept in self.counts]
-        all_rows = np.concatenate([np.zeros((0, 2 + rows + driven)), *(kept for _, _, kept in self.counts)])
-        taken = np.isfinite(all_rows[:, 0])
-        all_rows = all_rows[taken]
-        counts = all_rows[:, :2].astype(int)
-        if counts[:, 1].any():
+        kept = kept_rows(self.model, self.prescribed, self.counts, ("iterations", "substeps"))
+        if kept["substeps"].any():
             warnings.warn(
-                f"{counts[:, 1].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
+                f"{kept['substeps'].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
                 "Trajectory.substeps, or take a smaller dt",
                 stacklevel=4,
             )
-        statistics = {"ends": np.concatenate([np.zeros(0, dtype=int), *ends])[taken]}
-        statistics |= {"iterations": counts[:, 0], "substeps": counts[:, 1]}
-        if rows:
-            statistics["multipliers"] = all_rows[:, 2 : 2 + rows]
-        if driven:
-            statistics["prescribed_forces"] = all_rows[:, 2 + rows :][:, self.prescribed.velocities]
-        return statistics
+        if self._composed and self.method.action == "cayley" and self._native.fastest > COARSE:
+            turn = self._native.fastest
+            warnings.warn(
+                f"joints turned by up to {turn:.3g} rad in one step: the action 'cayley' then turns them "
+                f"{100 * (1 - turn / 2 * np.cos(turn / 2) ** 3 / np.sin(turn / 2)):.0f} % too slowly (their momenta are "
+                "right); take a smaller dt, or action='exp'",
+                stacklevel=4,
+            )
+        return kept
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""

@@ -1,0 +1,47 @@
+"""What a run keeps of each saved stretch besides states: forces of constraints and of prescribed coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symplectree.integrators.prescribed import Prescribed
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+
+class Kept:
+    """Rows of one call of `advance`: counts of the method, multipliers, and forces on all degrees of freedom.
+
+    `rows` holds all of these side by side once `fill` was called; until then, NaN.
+    """
+
+    def __init__(self, model: Model, prescribed: Prescribed, saved: int, counts: int = 0) -> None:
+        self.counts = np.full((saved, counts), np.nan)
+        self.multipliers = np.empty((saved, len(model.rows)))
+        self.reactions = np.empty((saved, model.nv if prescribed else 0))
+        width = counts + self.multipliers.shape[1] + self.reactions.shape[1]
+        self.rows = np.full((saved, width), np.nan)
+
+    def fill(self, taken: int) -> None:
+        """Copy the first `taken` rows, which the method has written."""
+        self.rows[:taken] = np.hstack([self.counts, self.multipliers, self.reactions])[:taken]
+
+
+def kept_rows(
+    model: Model, prescribed: Prescribed, kept: list[tuple[int, int, Array]], counts: tuple[str, ...] = ()
+) -> dict[str, Array]:
+    """By name: counts, "multipliers" and "prescribed_forces" of all stretches that were taken, and their "ends"."""
+    rows, driven = len(model.rows), model.nv if prescribed else 0
+    width = len(counts) + rows + driven
+    if width == 0:
+        return {}
+    ends = np.concatenate([np.zeros(0, dtype=int), *(f + every * np.arange(1, len(k) + 1) for f, every, k in kept)])
+    table = np.concatenate([np.zeros((0, width)), *(k for _, _, k in kept)])
+    taken = np.isfinite(table[:, 0])
+    table = table[taken]
+    out = {"ends": ends[taken]} | {name: table[:, i].astype(int) for i, name in enumerate(counts)}
+    if rows:
+        out["multipliers"] = table[:, len(counts) : len(counts) + rows]
+    if driven:
+        out["prescribed_forces"] = table[:, len(counts) + rows :][:, prescribed.velocities]
+    return out
