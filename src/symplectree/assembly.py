@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from symplectree.dynamics import constraint_jacobian, constraint_values, retract
+from symplectree.dynamics import constraint_jacobian, constraint_values, jacobian, pose, retract
 from symplectree.dynamics.arguments import configuration, single
 from symplectree.dynamics.constraints import velocity_places
+from symplectree.elements import Constraint
 from symplectree.errors import AssemblyError
-from symplectree.lie import Array
+from symplectree.lie import Array, hat
 from symplectree.mechanism.model import Model
 
 CLOSED = 1e-9  # largest row (m, rad) that counts as met at a start
 ITERATIONS = 500
+LONGEST = 0.7  # of a step (rad, m)
 
 
 def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None = None) -> Array:
@@ -33,34 +35,67 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
     loose = np.ones(model.nv, dtype=bool)
     for name in model.massless if fixed is None else fixed:
         loose[velocity_places(model, name)] = False
-    damping = 1e-3
-    h = constraint_values(model, q)
-    for _ in range(ITERATIONS):
-        if np.abs(h).max() <= 1e-14 * _size(model, q):
-            break
-        G = constraint_jacobian(model, q)[:, loose]
-        size = max(float(np.linalg.norm(G, 2)), 1e-12)
-        improved = False
-        for _ in range(30):
-            # min |G δ + h|² + μ |δ|²; without damping the least δ that meets the linear equations
-            mu = damping * size * min(1.0, float(np.linalg.norm(h)))
-            step = -np.linalg.lstsq(
-                np.vstack([G, mu * np.eye(G.shape[1])]), np.concatenate([h, np.zeros(G.shape[1])]), rcond=1e-10
-            )[0]
-            d = np.zeros(model.nv)
-            d[loose] = step * min(1.0, 0.7 / max(float(np.abs(step).max()), 1e-300))
-            trial = retract(model, q, d)
-            h_trial = constraint_values(model, trial)
-            if np.linalg.norm(h_trial) < np.linalg.norm(h):
-                q, h, damping, improved = trial, h_trial, damping / 5, True
-                break
-            damping *= 4
-        if not improved:
-            break
-    errors = np.abs(h)
+    pairs = [pair for e in model.elements if isinstance(e, Constraint) for pair in e.same_directions()]
+    if pairs:  # first so that hinges and welds are not closed the wrong way round
+        q = _minimised(model, q, loose, lambda q: _with_directions(model, q, pairs), 1e-6)
+    q = _minimised(model, q, loose, lambda q: (constraint_values(model, q), constraint_jacobian(model, q)), 1e-14)
+    errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors, found=True)
     return q
+
+
+def start_errors(model: Model, q: Array) -> Array:
+    """What is left of each row at q, absolute; rows of hinges and welds that are closed the wrong way round count 2."""
+    errors = np.abs(constraint_values(model, q))
+    for index, element in enumerate(model.elements):
+        if not isinstance(element, Constraint):
+            continue
+        for a, u, b, w in element.same_directions():
+            if (pose(model, q, a)[:3, :3] @ u) @ (pose(model, q, b)[:3, :3] @ w) < 0:
+                errors[[k for k, owner in enumerate(model.tables.row_owners) if owner == index][-1]] = 2.0
+    return errors
+
+
+Residual = Callable[[Array], tuple[Array, Array]]
+
+
+def _minimised(model: Model, q: Array, loose: Array, residual: Residual, enough: float) -> Array:
+    """q moved along its loose velocities until the residual (value, derivative) is small or falls no more."""
+    damping = 1e-3
+    h, G = residual(q)
+    for _ in range(ITERATIONS):
+        if np.abs(h).max() <= enough * _size(model, q):
+            break
+        G = G[:, loose]
+        size = max(float(np.linalg.norm(G, 2)), 1e-12) if G.size else 1.0
+        for _ in range(30):
+            # min |G δ + h|² + μ² |δ|²; without damping the least δ that meets the linear equations
+            mu = damping * size * min(1.0, float(np.linalg.norm(h)))
+            stacked = np.vstack([G, mu * np.eye(G.shape[1])])
+            step = -np.linalg.lstsq(stacked, np.concatenate([h, np.zeros(G.shape[1])]), rcond=1e-10)[0]
+            d = np.zeros(model.nv)
+            d[loose] = step * min(1.0, LONGEST / max(float(np.abs(step).max(initial=0)), 1e-300))
+            trial = retract(model, q, d)
+            h_trial, G_trial = residual(trial)
+            if np.linalg.norm(h_trial) < np.linalg.norm(h):
+                break
+            damping *= 4
+        else:
+            break
+        q, h, G, damping = trial, h_trial, G_trial, damping / 5
+    return q
+
+
+def _with_directions(model: Model, q: Array, pairs: list[tuple[str, Array, str, Array]]) -> tuple[Array, Array]:
+    """Rows and their derivatives, and below them the differences of directions that must be the same."""
+    values, derivatives = [constraint_values(model, q)], [constraint_jacobian(model, q)]
+    for a, u, b, w in pairs:
+        R_a, R_b = pose(model, q, a)[:3, :3], pose(model, q, b)[:3, :3]
+        values.append(R_a @ u - R_b @ w)
+        turn_a, turn_b = jacobian(model, q, a)[:3], jacobian(model, q, b)[:3]  # in the frames' own axes
+        derivatives.append(-R_a @ hat(u) @ turn_a + R_b @ hat(w) @ turn_b)
+    return np.concatenate(values), np.vstack(derivatives)
 
 
 def independent_rows(model: Model, q: Any) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.assembly import CLOSED, not_assembled
-from symplectree.dynamics import constraint_values, momenta
+from symplectree.assembly import CLOSED, not_assembled, start_errors
+from symplectree.dynamics import momenta
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.dynamics.constraints import velocities
 from symplectree.errors import ModelError
@@ -181,7 +181,7 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *
         v[prescribed.velocities] = prescribed.rate(0.0)[prescribed.velocities]
     if not model.rows:
         return q, v
-    errors = np.abs(constraint_values(model, q))
+    errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors)
     projected = velocities(model, q, momenta(model, q, v), v, prescribed.bodies)

@@ -26,6 +26,11 @@ from symplectree.numeric import real_array, shown
 class Constraint(Element):
     """Base of all constraints: h(q) = 0 at every step, held by multipliers (JM09 section IV-D)."""
 
+    def same_directions(self) -> list[tuple[str, Array, str, Array]]:
+        """Pairs (frame, direction in it, frame, direction in it) that must be the same and not opposite, of which rows
+        see only that they are parallel."""
+        return []
+
 
 def frame_pair(into: Lowering, a: Any, b: Any) -> tuple[tuple[int, Array], tuple[int, Array]]:
     """Places of two frames on different bodies; raises ModelError when they cannot move against each other."""

@@ -12,6 +12,7 @@ from symplectree.elements.contract import Lowering
 from symplectree.errors import ModelError
 from symplectree.joints import Ball, Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Universal
 from symplectree.joints.contract import unit_axis
+from symplectree.lie import Array
 
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Frame
@@ -23,6 +24,9 @@ class WeldConstraint(Constraint):
 
     a: str | Frame
     b: str | Frame
+
+    def same_directions(self) -> list[tuple[str, Array, str, Array]]:
+        return _same(self.a, self.b, *np.eye(3))
 
     def lower(self, into: Lowering) -> WeldConstraint:
         add_point_rows(into, self.a, self.b, self.a, list(np.eye(3)))
@@ -37,6 +41,9 @@ class HingeConstraint(Constraint):
     a: str | Frame
     b: str | Frame
     axis: str | Any = field(default="z", kw_only=True)
+
+    def same_directions(self) -> list[tuple[str, Array, str, Array]]:
+        return _same(self.a, self.b, np.array(unit_axis("the hinge", self.axis)))
 
     def lower(self, into: Lowering) -> HingeConstraint:
         add_point_rows(into, self.a, self.b, self.a, list(np.eye(3)))
@@ -54,6 +61,15 @@ class JointConstraint(Constraint):
     a: str | Frame
     b: str | Frame
     joint: Joint
+
+    def same_directions(self) -> list[tuple[str, Array, str, Array]]:
+        if isinstance(self.joint, Fixed | Prismatic):
+            return _same(self.a, self.b, *np.eye(3))
+        if isinstance(self.joint, Revolute | Cylindrical):
+            return _same(self.a, self.b, np.array(unit_axis("the joint", self.joint.axis)))
+        if isinstance(self.joint, Planar):
+            return _same(self.a, self.b, np.array(unit_axis("the joint", self.joint.normal)))
+        return []
 
     def lower(self, into: Lowering) -> JointConstraint:
         a, b, joint = self.a, self.b, self.joint
@@ -82,6 +98,10 @@ class JointConstraint(Constraint):
                 "Universal, Planar or Ball (a screw: a Cylindrical joint in the tree with ScrewConstraint)"
             )
         return self
+
+
+def _same(a: Any, b: Any, *directions: Array) -> list[tuple[str, Array, str, Array]]:
+    return [(a, direction, b, direction) for direction in directions]
 
 
 def add_same_axis(into: Lowering, a: Any, b: Any, axis: Any) -> None:

@@ -35,12 +35,12 @@ GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum cla
 class Variational:
     """Symplectic, symmetric, momentum to rounding; energy without drift over any time. O(n) per step.
 
-    action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed, but turns joints too slowly
-        above half a radian per step, and says so), "chord" (mass points
-        move on straight lines, no solution for rotations faster than 1/dt), "exp" (LLPS16's, on SE(3)), or "midpoint"
-        (JM08 (22), in the coordinates; springs are implicit, which suits stiff ones; a spring or damper between two
-        moving bodies costs three to six more sweeps; when these outnumber nv, or with constraints or prescribed
-        coordinates, "newton" is "dense", O(n³)).
+    action: how a body's displacement becomes momentum. "cayley" (the default; runs at any speed, but turns joints too
+        slowly above half a radian per step, and says so), "chord" (mass points move on straight lines, no solution for
+        rotations faster than 1/dt), "exp" (LLPS16's, on SE(3); fast wheels), or "midpoint" (JM08 (22), in the
+        coordinates; springs are implicit, which suits stiff ones; a spring or damper between two moving bodies costs
+        three to six more sweeps; when these outnumber nv, or with constraints, prescribed coordinates or elements of
+        the user's own, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
         Then action, alpha, solver and guess do not matter. With constraints or prescribed coordinates: 4 (Suzuki) and
@@ -163,6 +163,11 @@ class VariationalRun:
             )
         return kept
 
+    def _advice(self) -> str:
+        if self.prescribed and self.model.rows:
+            return "take a smaller dt, or prescribe a motion that the constraints let it make"
+        return "take a smaller dt, or add damping where the motion is violent"
+
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
         if not self._composed:
@@ -175,8 +180,7 @@ class VariationalRun:
         halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
-            f"residual {residual:.3g}, worst in {name!r}{halved}; take a smaller dt, or add damping where the motion is "
-            "violent",
+            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}",
             step=step,
             time=step * self.dt,
             residual=residual,

@@ -56,7 +56,7 @@ def _constraints(model: Model) -> str:
     if rows is None:
         return f"{text}; from the neutral configuration no way was found to meet them all: see st.assemble"
     moving = model.nv - len(model.massless) - len(rows)
-    text += f", rank {len(rows)}: {max(moving, 0)} ways to move"
+    text += f", rank {len(rows)}: {max(moving, 0)} degree{'s' * (moving != 1)} of freedom left"
     redundant = [name for name in model.rows if name not in rows]
     return text if len(rows) == count else f"{text}; dependent rows: {', '.join(redundant)}"
 
