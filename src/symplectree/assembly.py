@@ -130,6 +130,8 @@ def generic_rank(model: Model) -> tuple[str, ...] | None:
             continue
         if best is None or len(rows) > len(best):
             best = rows
+        if len(rows) == len(model.rows):
+            break
     return best
 
 
