@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from symplectree.integrators import Method, Run
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model
+from symplectree.mechanism.model import Model, unknown
+from symplectree.numeric import real_array, shown
 from symplectree.simulate import check_seconds, chosen, consistent_start, initial_state
 
 
@@ -29,40 +31,65 @@ class Stepper:
     | t | time since reset [s] |
     | q, v, p | configuration, velocity, momentum; copies |
 
-    prescribed: motions of prescribed coordinates as for `simulate`: numbers, or functions of time since reset.
+    prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
+        which `step` may move them.
     """
 
     def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01, *, prescribed: Any = None) -> None:
         check_seconds("dt", dt)
         self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._forces = ForceSource(model, None)
-        self._prescribed = Prescribed(model, prescribed, self.dt)
+        self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
+        given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
+        self._prescribed = Prescribed(model, given, self.dt)
         self._run: Run
         self._count = -1
         if not model.rows:
             self.reset(model.neutral)
 
     def reset(self, q: Any, v: Any = None) -> None:
-        """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out."""
+        """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out.
+
+        Prescribed coordinates stay where they are.
+        """
+        for motion in self._moved.values():
+            motion.begin(0.0, motion.end)
         told = v is None
         q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
         self._forces.set(None)
         self._run = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._count = 0
 
-    def step(self, forces: Any = None) -> None:
+    def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
         """One step under constant forces: an array or a mapping, as for `simulate`; none when left out.
+
+        prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name; others
+            stay.
 
         Raises ConvergenceError when the step cannot be taken; the state stays as it was.
         """
+        for name in prescribed or {}:
+            if name not in self._moved:
+                raise ModelError(unknown("coordinate prescribed as a number", name, list(self._moved)))
+        before = {name: motion.end for name, motion in self._moved.items()}
+        for name, motion in self._moved.items():
+            motion.begin(self.t, (prescribed or {}).get(name, motion.end))
         self._forces.set(forces)
-        self.run(1)
+        try:
+            self.run(1)
+        except BaseException:
+            for name, motion in self._moved.items():
+                motion.begin(self.t, before[name])
+            raise
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none."""
         if self._count < 0:
             raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
         q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
+        if steps > 1:
+            for motion in self._moved.values():
+                motion.begin(self.t, motion.end)
         done = self._run.advance(self._count, steps, max(steps, 1), q, x)
         self._run.counts.clear()  # a loop may go on for ever
         self._count += done
@@ -84,3 +111,27 @@ class Stepper:
     @property
     def p(self) -> Array:
         return momenta(self.model, self._run.q, self._run.velocity())
+
+
+class _Moved:
+    """A prescribed coordinate that a control loop moves: on a straight line within a step."""
+
+    def __init__(self, value: Any, dt: float) -> None:
+        self.t, self.dt, self.start, self.end = 0.0, dt, np.asarray(value, dtype=float), np.asarray(value, dtype=float)
+
+    def begin(self, t: float, end: Any) -> None:
+        """From where it is at the end of the step before, at time t, to `end` after one step."""
+        end = np.asarray(real_array(end))
+        if end.shape != self.end.shape:
+            raise ModelError(f"a prescribed coordinate takes {max(self.end.size, 1)} numbers, not {shown(end)}")
+        self.t, self.start, self.end = t, self.end, end
+
+    def __call__(self, t: float) -> Any:
+        return self.start + (self.end - self.start) * ((t - self.t) / self.dt)
+
+
+def _numbers(prescribed: Any) -> dict[str, Any]:
+    """Those of the prescribed motions that are numbers."""
+    if not isinstance(prescribed, Mapping):
+        return {}
+    return {name: value for name, value in prescribed.items() if not callable(value) and not isinstance(value, str)}
