@@ -85,11 +85,12 @@ class ActionRun final : public NativeRun {
 
   bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) override {
     const int stages = static_cast<int>(stages_.size());
-    if (stages > 1) q_.assign(run_->q.begin(), run_->q.end()), p_.assign(run_->p.begin(), run_->p.end());
+    if (stages > 1) q_ = run_->q, p_ = run_->p, rate_ = run_->rate;
+    const double last_h = run_->last_h;
     double t = number * h;
     for (int s = 0; s < stages; ++s) {
       if (!stage(t, stages_[s] * h, k, stages * k + s, forces, prescribed)) {
-        if (s > 0) run_->reset(q_.data(), p_.data(), prescribed.rate_of(0));  // the state stays
+        if (s > 0) run_->reset(q_.data(), p_.data(), rate_.data()), run_->last_h = last_h;  // the state stays
         return false;
       }
       t += stages_[s] * h;
@@ -130,7 +131,7 @@ class ActionRun final : public NativeRun {
 
   std::unique_ptr<AnyRun> run_;
   std::vector<double> stages_;  // fractions of a step, in order; they add up to one
-  std::vector<double> q_, p_;
+  std::vector<double> q_, p_, rate_;
   bool asked_ = false;  // has the force function been asked at the present state?
 };
 
