@@ -59,7 +59,7 @@ class LoopSolver {
   const std::vector<Spatial<double>>& motions() const { return eta_; }
 
  private:
-  static constexpr double kSound = 1e-7;      // least pivot of a row, relative to its natural size, while more may come
+  static constexpr double kSound = 1e-3;      // least pivot of a row, relative to its natural size, while more may come
   static constexpr double kDistinct = 1e-13;  // at the end: below, the row depends on others
 
   // Dense in its slots (border bodies) and rows. Strides are the capacities.
