@@ -189,7 +189,7 @@ class VariationalRun final : public AnyRun {
       velocity_of(at, momentum, delta_.data());
       return largest(delta_);
     };
-    return moved <= kOvershoot * h * std::max(speed(q, p), speed(q1_, p1_));
+    return moved <= kOvershoot * std::fabs(h) * std::max(speed(q, p), speed(q1_, p1_));
   }
 
   // Follow the solution from step zero to h: it is continuous in h until it ends in a fold.
@@ -396,8 +396,7 @@ class VariationalRun final : public AnyRun {
   Scheme scheme_;
   Workspace<double> scratch_;
   Constrained constrained_;
-  std::vector<double> q1_, trial_, target_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_,
-      change_;
+  std::vector<double> q1_, trial_, target_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_, change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   int known_ = 0;
   double h_ = 0;  // of the run's steps
