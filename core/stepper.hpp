@@ -20,8 +20,8 @@ class AnyRun {
   std::vector<double> q, p;           // the state; p without the impulses of constraints at q
   std::vector<double> rate;           // of the state: velocities of prescribed coordinates
   double last_h = 0;                  // of the step (or part of one) that led to the state, 0 at a start
-  std::vector<double> multipliers;    // of the last step: forces of the constraints
-  std::vector<double> reaction;       // of the last step: what drives prescribed coordinates
+  std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
+  std::vector<double> reaction;       // of the last step, at its beginning: what drives prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
   double last_residual = 0;           // of the step that failed, relative
   int worst = 0;                      // its worst velocity, or nv and the number of a constraint row
@@ -80,6 +80,7 @@ class VariationalRun final : public AnyRun {
   bool step(double h, const double* tau, const double* inputs, const double* target, const double* rates) override {
     if (h != h_) known_ = 0, h_ = h;
     std::copy(target, target + m_.nq, target_.begin());
+    begins_ = true;
     bool done = attempt(h, tau, inputs);
     if (!done) {
       const std::vector<double> q_saved = q, p_saved = p;
@@ -168,10 +169,12 @@ class VariationalRun final : public AnyRun {
     keep_remainder(q.data(), q1_.data());
     remember();
     // The impulse at q is that of half this step and of half the one before, which p leaves out.
-    const double time = 0.5 * (last_h + h);
-    for (int k = 0; k < m_.rows; ++k) multipliers[k] = lambda_[k] / time;
-    for (int j = 0; j < m_.nv; ++j) reaction[j] = -scheme_.reaction()[j] / time;
-    last_h = h;
+    if (begins_) {
+      const double time = 0.5 * (last_h + h);
+      for (int k = 0; k < m_.rows; ++k) multipliers[k] = lambda_[k] / time;
+      for (int j = 0; j < m_.nv; ++j) reaction[j] = -scheme_.reaction()[j] / time;
+    }
+    begins_ = false, last_h = h;
     std::swap(q, q1_);
     scheme_.flip();
     return true;
@@ -399,7 +402,8 @@ class VariationalRun final : public AnyRun {
   std::vector<double> q1_, trial_, target_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_, change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   int known_ = 0;
-  double h_ = 0;  // of the run's steps
+  double h_ = 0;         // of the run's steps
+  bool begins_ = false;  // is the step still where it began?
 };
 
 }  // namespace symplectree

@@ -25,9 +25,9 @@ class Trajectory:
     | p | momenta, M(q) v | (K+1, nv) |
     | energy, kinetic, potential | with springs and rotors | (K+1,) J |
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
-    | multipliers | forces of the constraint rows (`model.rows`): Dhᵀλ acts on the mechanism | (K, rows) |
+    | multipliers | forces of the constraint rows (`model.rows`) at t[:-1]: Dhᵀλ acts on the mechanism | (K, rows) |
     | constraint_error | largest constraint row in its own unit | (K+1,) |
-    | prescribed, prescribed_forces | names of prescribed coordinates, and the forces that move them | (K, names) |
+    | prescribed, prescribed_forces | names of prescribed coordinates, and forces at t[:-1] that move them | (K, names) |
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
 
@@ -102,7 +102,8 @@ class Trajectory:
 
     @cached_property
     def multipliers(self) -> Array:
-        """Of a variational run those of its steps, impulse over dt; else of the motion at each state but the last."""
+        """At each state but the last; of a variational run impulses over the time that they act, half a step to each
+        side."""
         if self._multipliers is not None:
             return least_norm(self.model, self.q[:-1], self._multipliers)
         if not self.model.rows or self.prescribed:

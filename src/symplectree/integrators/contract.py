@@ -45,7 +45,7 @@ class Run(Protocol):
     def statistics(self) -> dict[str, Array]:
         """What the trajectory also keeps, by name, one for each stretch that was saved at its end, and in "ends" the
         numbers of the steps with which these stretches ended: counts, which add up over stretches, and rows of numbers
-        (multipliers, forces), of which the last counts. Nothing when nothing is kept."""
+        (multipliers, forces) at the beginnings of stretches. Nothing when nothing is kept."""
         ...
 
 
