@@ -30,7 +30,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
     if not model.rows:
         return q
     loose = np.ones(model.nv, dtype=bool)
-    for name in model.massless if fixed is None else fixed:
+    for name in model.massless if fixed is None else [fixed] if isinstance(fixed, str) else fixed:
         loose[_velocities(model, name)] = False
     damping = 1e-3
     h = constraint_values(model, q)
@@ -38,7 +38,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
         if np.abs(h).max() <= 1e-14 * _size(model, q):
             break
         G = constraint_jacobian(model, q)[:, loose]
-        size = max(float(np.linalg.norm(G, 2)), 1e-12)
+        size = max(float(np.linalg.norm(G, 2)) if G.size else 0.0, 1e-12)
         improved = False
         for _ in range(30):
             # min |G δ + h|² + μ |δ|²; without damping the least δ that meets the linear equations
@@ -47,7 +47,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
                 np.vstack([G, mu * np.eye(G.shape[1])]), np.concatenate([h, np.zeros(G.shape[1])]), rcond=1e-10
             )[0]
             d = np.zeros(model.nv)
-            d[loose] = step * min(1.0, 0.7 / max(float(np.abs(step).max()), 1e-300))
+            d[loose] = step * min(1.0, 0.7 / max(float(np.abs(step).max(initial=0)), 1e-300))
             trial = retract(model, q, d)
             h_trial = constraint_values(model, trial)
             if np.linalg.norm(h_trial) < np.linalg.norm(h):

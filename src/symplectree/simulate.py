@@ -141,6 +141,12 @@ class _States:
         t = dt * ends.astype(float)
         if self.prescribed:
             per_row |= {"prescribed": self.prescribed.names, "rates": self.prescribed.rates(t)}
+        if "multipliers" not in kept and "prescribed_forces" not in kept and (model.rows or self.prescribed):
+            forces = self.run.forces
+            tau = np.full((1, model.nv), np.nan) if forces.function else forces.tau
+            steps = ends[:-1].astype(int)
+            tau, inputs = (a if len(a) == 1 else a[steps] for a in (tau, forces.inputs))
+            per_row["loads"] = (tau, inputs, self.prescribed.accelerations(t[:-1]))
         per_row[self.run.second] = self.x[:rows]
         return Trajectory(model, t, self.q[:rows], **per_row)
 

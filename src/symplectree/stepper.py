@@ -37,8 +37,8 @@ class Stepper:
         self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._forces = ForceSource(model, None)
         self._prescribed = Prescribed(model, prescribed, self.dt)
-        self._run: Run
-        self._count = -1
+        self._started: Run | None = None
+        self._count = 0
         if not model.rows:
             self.reset(model.neutral)
 
@@ -46,7 +46,7 @@ class Stepper:
         """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out."""
         q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed)
         self._forces.set(None)
-        self._run = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
+        self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._count = 0
 
     def step(self, forces: Any = None) -> None:
@@ -54,19 +54,24 @@ class Stepper:
 
         Raises ConvergenceError when the step cannot be taken; the state stays as it was.
         """
+        _ = self._run  # refuses before anything changes
         self._forces.set(forces)
         self.run(1)
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none."""
-        if self._count < 0:
-            raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
         q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
         done = self._run.advance(self._count, steps, max(steps, 1), q, x)
         self._run.counts.clear()  # a loop may go on for ever
         self._count += done
         if done < steps:
             raise self._run.failure(self._count)
+
+    @property
+    def _run(self) -> Run:
+        if self._started is None:
+            raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
+        return self._started
 
     @property
     def t(self) -> float:

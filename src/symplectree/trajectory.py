@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree import dynamics
-from symplectree.dynamics.constraints import least_norm, velocities
+from symplectree.dynamics.constraints import least_norm, reactions, velocities
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
@@ -48,6 +48,7 @@ class Trajectory:
         prescribed: tuple[str, ...] = (),
         prescribed_forces: Array | None = None,
         rates: Array | None = None,
+        loads: tuple[Array, Array, Array] | None = None,
     ) -> None:
         if (v is None) == (p is None):
             raise ModelError("a trajectory takes either velocities or momenta")
@@ -55,8 +56,8 @@ class Trajectory:
         self.iterations = iterations if iterations is not None else np.zeros(len(t) - 1, dtype=int)
         self.substeps = substeps if substeps is not None else np.zeros(len(t) - 1, dtype=int)
         self.prescribed = prescribed
-        self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
-        self._multipliers, self._rates = multipliers, rates
+        self._multipliers, self._prescribed_forces, self._rates = multipliers, prescribed_forces, rates
+        self._loads = loads  # of a method without multipliers: forces, inputs (1 or K rows), prescribed accelerations
         # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
         self._raw = p
         if v is not None:
@@ -84,11 +85,7 @@ class Trajectory:
     def v(self) -> Array:
         assert self._raw is not None
         rates = self._rates if self._rates is not None else np.zeros(self.model.nv)
-        bodies = [
-            int(np.searchsorted(self.model.v_start, self.model.velocities.index(n), side="right")) - 1
-            for n in self.prescribed
-        ]
-        return velocities(self.model, self.q, self._raw, rates, sorted(set(bodies)))
+        return velocities(self.model, self.q, self._raw, rates, self._driven)
 
     @cached_property
     def p(self) -> Array:
@@ -103,12 +100,34 @@ class Trajectory:
     @cached_property
     def multipliers(self) -> Array:
         """At each state but the last; of a variational run impulses over the time that they act, half a step to each
-        side."""
+        side. Of a classical run with forces given as a function they are not known."""
         if self._multipliers is not None:
             return least_norm(self.model, self.q[:-1], self._multipliers)
-        if not self.model.rows or self.prescribed:
-            return np.zeros((len(self) - 1, 0))
-        return dynamics.constrained_dynamics(self.model, self.q[:-1], self.v[:-1])[1]
+        return self._reactions[0]
+
+    @cached_property
+    def prescribed_forces(self) -> Array:
+        if self._prescribed_forces is not None:
+            return self._prescribed_forces
+        return self._reactions[1][:, [self.model.velocities.index(n) for n in self.prescribed]]
+
+    @cached_property
+    def _driven(self) -> list[int]:
+        """Bodies whose coordinates are prescribed."""
+        places = [self.model.velocities.index(n) for n in self.prescribed]
+        return sorted({int(np.searchsorted(self.model.v_start, j, side="right")) - 1 for j in places})
+
+    @cached_property
+    def _reactions(self) -> tuple[Array, Array]:
+        """Multipliers and driving forces of the motion; not a number where forces were a function, which is gone."""
+        rows, nv, count = len(self.model.rows), self.model.nv, len(self) - 1
+        if not rows and not self.prescribed:
+            return np.zeros((count, 0)), np.zeros((count, nv))
+        if self._loads is None:
+            self._loads = np.zeros((1, nv)), np.zeros((1, len(self.model.inputs))), np.zeros((count, nv))
+        if not np.all(np.isfinite(self._loads[0])):
+            return np.full((count, rows), np.nan), np.full((count, nv), np.nan)
+        return reactions(self.model, self.q[:-1], self.v[:-1], *self._loads, self._driven)
 
     @cached_property
     def kinetic(self) -> Array:

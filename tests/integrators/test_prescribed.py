@@ -66,6 +66,26 @@ def test_adaptive():
     np.testing.assert_allclose(traj["a"], pendulum_on_a_shaken_pivot(traj.t)[0], atol=1e-7)
 
 
+@pytest.mark.parametrize("method", [st.RK4(), st.Adaptive(1e-11, 1e-11)])
+def test_classical_methods_give_forces_and_multipliers_too(method):
+    m = planar_chain(3)
+    m.world.frame("peg", at=(1.0, 0, -1.5))
+    m.add(st.DistanceConstraint("tip", "peg", 1.8), st.JointForce("q1", "motor"))
+    model = m.build()
+    q = st.assemble(model, {"q0": 0.2, "q1": 0.3, "q2": 0.1}, fixed=["q0"])
+    given = {"duration": 0.4, "dt": 2e-3, "prescribed": {"q0": lambda t: 0.2 + np.sin(t) ** 2}}
+    for forces in (None, {"motor": 3.0, "q2": -1.0}, {"motor": np.linspace(0, 9, 200)}):
+        one, two = (st.simulate(model, q, **given, forces=forces, method=x) for x in (st.Variational(), method))
+        for name in ("multipliers", "prescribed_forces"):
+            found, expected = getattr(two, name), getattr(one, name)
+            assert found.shape == expected.shape == (200, 1)
+            # steps with forces of their own give the mean of two at a state
+            np.testing.assert_allclose(found[5:], expected[5:], atol=1e-2 * np.abs(expected).max())
+    unknown = st.simulate(model, q, **given, forces=lambda t, q, v: [3.0], method=method)
+    assert np.isnan(unknown.multipliers).all()
+    assert unknown.multipliers.shape == (200, 1)
+
+
 def test_functions_arrays_and_numbers_are_one():
     model, given = pivot(1.0), {"duration": 1.0, "dt": 0.01}
     one = st.simulate(model, {"a": 0.4}, prescribed={"x": shake}, **given)

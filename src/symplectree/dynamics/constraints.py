@@ -63,6 +63,29 @@ def velocities(model: Model, q: Array, p: Array, given: Array, driven: ArrayLike
     return np.ascontiguousarray(solution[..., : model.nv])
 
 
+def reactions(
+    model: Model, q: Array, v: Array, tau: Array, inputs: Array, given: Array, driven: ArrayLike
+) -> tuple[Array, Array]:
+    """Multipliers (K, rows) and forces that drive bodies (K, nv) of a motion (q, v) under forces, inputs (1 or K rows).
+
+    Accelerations of driven bodies are `given` (K, nv); forces of other coordinates are zero, up to rounding.
+    """
+    from symplectree.dynamics.forces import inverse_dynamics
+
+    count, bodies = len(q), np.asarray(driven, dtype=float)
+    native, multipliers, driving = model.native.constrained_acceleration, [], []
+    tau, inputs = (np.broadcast_to(rows, (count, rows.shape[1])) for rows in (tau, inputs))
+    for k in range(count):
+        u = np.ascontiguousarray(inputs[k])
+        solution = native(q[k], v[k], np.ascontiguousarray(tau[k]), given[k], u, bodies)
+        a, lam = solution[: model.nv], solution[model.nv :]
+        multipliers.append(lam)
+        driving.append(inverse_dynamics(model, q[k], v[k], a, inputs=u) - tau[k])
+    lams = np.array(multipliers).reshape(count, len(model.rows))
+    pull = np.einsum("krv,kr->kv", constraint_jacobian(model, q), lams) if model.rows else 0.0
+    return least_norm(model, q, lams), np.array(driving).reshape(count, model.nv) - pull
+
+
 def least_norm(model: Model, q: Any, multipliers: Array) -> Array:
     """The multipliers of least norm that give the same forces Dhᵀλ: those of dependent rows are not unique."""
     if not multipliers.shape[-1]:

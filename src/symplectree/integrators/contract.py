@@ -26,6 +26,7 @@ class Run(Protocol):
     q: Array
     x: Array
     counts: list[tuple[int, int, Array]]
+    forces: ForceSource
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         """Take `steps` steps, of which the first is number `first`, and write every `save_every`-th state.
