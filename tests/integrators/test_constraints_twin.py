@@ -6,7 +6,7 @@ import pytest
 import symplectree as st
 from mechanisms import CONSTRAINTS, closed_mechanism, distance
 from symplectree.reference import variational
-from symplectree.reference.constraints import constraint_jacobian, constraint_values, constrained_velocity
+from symplectree.reference.constraints import constrained_velocity, constraint_jacobian, constraint_values
 
 H = 2e-3
 
@@ -19,7 +19,9 @@ def test_two_steps(action, seed):
     rng = np.random.default_rng(seed)
     u, tau = rng.normal(size=len(model.inputs)), rng.normal(size=model.nv)
     forces = dict(zip(model.inputs, u, strict=True)) | dict(zip(model.velocities, tau, strict=True))
-    traj = st.simulate(model, q, v0=v, duration=2 * H, dt=H, method=st.Variational(action=action, tol=1e-15), forces=forces)
+    traj = st.simulate(
+        model, q, v0=v, duration=2 * H, dt=H, method=st.Variational(action=action, tol=1e-15), forces=forces
+    )
     p, time = st.momenta(model, q, v), H / 2  # the first impulse is that of half a step
     for k in range(2):
         twin = variational.constrained_step(model, q, p, H, action, u, tau, guess=traj.q[k + 1])

@@ -104,10 +104,10 @@ def test_functions_arrays_and_numbers_are_one():
 def test_a_held_joint_is_a_fixed_one():
     model = planar_chain(3).build()
     held = st.simulate(model, [0.4, 0.5, 0.6], duration=1.0, dt=0.01, prescribed={"q1": 0.5})
-    m = st.Mechanism()
-    first = m.world.link("link0", st.Revolute("q0", "y"), mass=1, com=(0, 0, -0.5), inertia=(0.084, 0.084, 0.002))
-    second = first.frame("link1", at=(0, 0, -1), rotate=(0, 0.5, 0), mass=1, com=(0, 0, -0.5), inertia=(0.084, 0.084, 0.002))
-    second.link("link2", st.Revolute("q2", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -0.5), inertia=(0.084, 0.084, 0.002))
+    m, bar = st.Mechanism(), {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.084, 0.084, 0.002)}
+    first = m.world.link("link0", st.Revolute("q0", "y"), **bar)
+    second = first.frame("link1", at=(0, 0, -1), rotate=(0, 0.5, 0), **bar)
+    second.link("link2", st.Revolute("q2", "y"), at=(0, 0, -1), **bar)
     stiff = st.simulate(m.build(), [0.4, 0.6], duration=1.0, dt=0.01)
     np.testing.assert_allclose(held.q[:, [0, 2]], stiff.q, atol=1e-3)  # of the same action up to dt²
 

@@ -60,11 +60,11 @@ def constraint_rows(model: Model, q: Array) -> list[Row]:
         d = difference(point(model, q, b, (x, y, z)), point(model, q, a, x_a))
         wanted = coordinate(model, q, i, j) if i >= 0 else constant(model, length)
         rows[number] = combination(1.0, norm(d), -1.0, wanted)  # (37), (38), of lengths instead of their squares
-    for i, j, c1, k, l, c2, function, offset, number, _ in tables.coordinate_rows:
+    for i, j, c1, i2, j2, c2, function, offset, number, _ in tables.coordinate_rows:
         first = coordinate(model, q, i, j)
         if function >= 0:
             first = chain(first, evaluate(tables.functions[int(function)], first.h))
-        both = combination(c1, first, c2, coordinate(model, q, k, l))  # (39), (40)
+        both = combination(c1, first, c2, coordinate(model, q, i2, j2))  # (39), (40)
         rows[number] = combination(1.0, both, -1.0, constant(model, offset))
     return [rows[number] for number in sorted(rows)]
 
