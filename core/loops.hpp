@@ -42,6 +42,7 @@ class LoopSolver {
   // δ (nv) and λ (rows) of the system.
   void solve(const LoopSystem& system, double* delta, double* lambda) {
     begin();
+    weigh(system);
     for (int i : order_) {
       enter(system, i);
       drop_finished_rows(front_of_[i], kSound);
@@ -119,6 +120,17 @@ class LoopSolver {
     used_ = 0;
     idle_.clear();
     steps_.clear(), motion_body_.clear(), motion_.clear(), other_row_.clear(), other_.clear(), constant_.clear();
+  }
+
+  // The heaviest body and rotor, against which a row's first pivots are judged.
+  void weigh(const LoopSystem& system) {
+    const auto trace = [](const Mat3<double>& M) { return std::fabs(M.a.x) + std::fabs(M.b.y) + std::fabs(M.c.z); };
+    heaviest_ = stiffest_ = 0;
+    for (int i = 1; i < m_.size(); ++i) {
+      heaviest_ = std::max(heaviest_, trace(system.A[i].D));
+      stiffest_ = std::max(stiffest_, trace(system.A[i].A));
+    }
+    for (int j = 0; j < m_.nv; ++j) stiffest_ = std::max(stiffest_, std::fabs(system.stiff[j]));
   }
 
   int new_front() {
@@ -239,6 +251,11 @@ class LoopSolver {
         F.B[r] -= system.rows_left->pull[e];
         F.C[r] += system.rows_right->pull[e];
       }
+      // Pulls that come later, or that cancel on the way to the root, are what a pivot must be large against.
+      const Spatial<double>&B = F.B[r], &C = F.C[r];
+      double& natural = F.natural[r - n * F.row_capacity];
+      if (heaviest_ > 0) natural += norm1(B.linear) * norm1(C.linear) / heaviest_;
+      if (stiffest_ > 0) natural += norm1(B.angular) * norm1(C.angular) / stiffest_;
     }
   }
 
@@ -374,6 +391,7 @@ class LoopSolver {
       const double scaled = inverse * F.E[k * rc + l];
       if (k == l || scaled == 0) continue;
       F.e[k] -= scaled * e;
+      F.natural[k] += std::fabs(scaled * F.E[l * rc + k]);
       for (int b = 0; b < F.slots; ++b) F.C[b * rc + k] -= scaled * F.C[b * rc + l];
       for (int j = 0; j < F.rows; ++j)
         if (j != l) F.E[k * rc + j] -= scaled * F.E[l * rc + j];
@@ -510,6 +528,7 @@ class LoopSolver {
   std::vector<Front> fronts_;
   std::vector<int> idle_;
   int used_ = 0;
+  double heaviest_ = 0, stiffest_ = 0;
   std::vector<Step> steps_;
   std::vector<int> motion_body_, other_row_;
   std::vector<Spatial<double>> motion_, W_;
