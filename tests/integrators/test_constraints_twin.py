@@ -12,7 +12,7 @@ H = 2e-3
 
 
 @pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_two_steps(action, seed):
     """Configurations, velocities and multipliers; rows may depend on each other."""
     model, q, v = closed_mechanism(seed, 7)

@@ -7,6 +7,7 @@ first and second derivatives from JM08 (3), (4). Rows are those of `model.tables
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.linalg import null_space
 
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.reference.derivatives import pose_derivatives_at
+from symplectree.reference.derivatives import PoseDerivatives, pose_derivatives_at
 from symplectree.reference.dynamics import bias_forces, mass_matrix
 from symplectree.reference.functions import evaluate
 
@@ -51,13 +52,18 @@ def constraint_jacobian(model: Model, q: Array) -> Array:
 def constraint_rows(model: Model, q: Array) -> list[Row]:
     """All rows, in the order of `model.rows`."""
     tables, rows = model.tables, {}
+
+    @cache
+    def body(k: float) -> PoseDerivatives:
+        return pose_derivatives_at(model, q, int(k), np.eye(4))  # -1 is the world
+
     for a, *x_a, b, x, y, z, c, n_x, n_y, n_z, number, _ in tables.point_rows:
-        d = difference(point(model, q, b, (x, y, z)), point(model, q, a, x_a))
-        rows[number] = product(direction(model, q, c, (n_x, n_y, n_z)), d)  # n̂·(p₂ − p₁), section IV-D4
+        d = difference(point(body(b), (x, y, z)), point(body(a), x_a))
+        rows[number] = product(direction(body(c), (n_x, n_y, n_z)), d)  # n̂·(p₂ − p₁), section IV-D4
     for a, *u, b, x, y, z, number, _ in tables.angle_rows:
-        rows[number] = product(direction(model, q, a, u), direction(model, q, b, (x, y, z)))
+        rows[number] = product(direction(body(a), u), direction(body(b), (x, y, z)))
     for a, *x_a, b, x, y, z, length, i, j, number, _ in tables.distance_rows:
-        d = difference(point(model, q, b, (x, y, z)), point(model, q, a, x_a))
+        d = difference(point(body(b), (x, y, z)), point(body(a), x_a))
         wanted = coordinate(model, q, i, j) if i >= 0 else constant(model, length)
         rows[number] = combination(1.0, norm(d), -1.0, wanted)  # (37), (38), of lengths instead of their squares
     for i, j, c1, i2, j2, c2, function, offset, number, _ in tables.coordinate_rows:
@@ -69,18 +75,16 @@ def constraint_rows(model: Model, q: Array) -> list[Row]:
     return [rows[number] for number in sorted(rows)]
 
 
-def point(model: Model, q: Array, body: float, x: ArrayLike) -> Carried:
-    """A point fixed in a body (-1 the world)."""
-    g, dg, ddg = pose_derivatives_at(model, q, int(body), np.eye(4))
+def point(body: PoseDerivatives, x: ArrayLike) -> Carried:
+    """A point fixed in a body."""
     at = np.append(np.asarray(x, dtype=float), 1.0)
-    return Carried((g @ at)[:3], (dg @ at)[..., :3], (ddg @ at)[..., :3])
+    return Carried((body.g @ at)[:3], (body.dq @ at)[..., :3], (body.dqdq @ at)[..., :3])
 
 
-def direction(model: Model, q: Array, body: float, n: ArrayLike) -> Carried:
-    """A direction fixed in a body (-1 the world)."""
-    g, dg, ddg = pose_derivatives_at(model, q, int(body), np.eye(4))
+def direction(body: PoseDerivatives, n: ArrayLike) -> Carried:
+    """A direction fixed in a body."""
     n = np.asarray(n, dtype=float)
-    return Carried(g[:3, :3] @ n, dg[..., :3, :3] @ n, ddg[..., :3, :3] @ n)
+    return Carried(body.g[:3, :3] @ n, body.dq[..., :3, :3] @ n, body.dqdq[..., :3, :3] @ n)
 
 
 def difference(a: Carried, b: Carried) -> Carried:
