@@ -66,12 +66,18 @@ struct RowStructure {
 
 // Values and derivatives of all rows at one configuration.
 struct RowValues {
-  std::vector<double> value, size;  // of each row; size of the terms it is made of
+  std::vector<double> value;
+  std::vector<double> size, noise;  // of each row: what it is measured against, and what rounding is relative to
+  std::vector<double> reach, turn;  // of each body: the way to it from the world's origin, the largest angle on it
   std::vector<Spatial<double>> pull;
   std::vector<double> coefficient;
 
   explicit RowValues(const RowStructure& s)
-      : value(s.rows()), size(s.rows()), pull(s.pull_body.size()), coefficient(s.coefficient_v.size()) {}
+      : value(s.rows()),
+        size(s.rows()),
+        noise(s.rows()),
+        pull(s.pull_body.size()),
+        coefficient(s.coefficient_v.size()) {}
 };
 
 // A force at a world point as a wrench about the centre of body i.
@@ -79,14 +85,32 @@ inline Spatial<double> force_at(const Vec3<double>& x, const Vec3<double>& f, in
   return {cross(x - at.pose[i].x, f), f};
 }
 
+// How far bodies reach, and how far their joints turned: a position far out on a chain that folds back to the origin is
+// no more exact than the chain is long, nor than its angles are, which are large after many turns.
+inline void measure_reach(const Model& m, const double* q, const Workspace<double>& at, RowValues& out) {
+  out.reach.resize(m.size()), out.turn.resize(m.size(), 1.0);
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    out.reach[i] = out.reach[body.parent] + norm1(at.pose[i].r);
+    out.turn[i] = std::max(out.turn[body.parent], body.nv == 1 ? std::fabs(q[body.q]) : 1.0);
+  }
+}
+
 // All rows at q; with `WithDerivative` also their derivatives. Poses in `at` must be those of q.
 template <bool WithDerivative>
 void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const Workspace<double>& at,
                    RowValues& out) {
+  measure_reach(m, q, at, out);
+  const auto measure = [&out](int row, const Point& a, const Point& b, double length) {
+    const double reach_a = out.reach[a.body] + norm1(a.at), reach_b = out.reach[b.body] + norm1(b.at);
+    length += 1e-3;
+    out.size[row] = length + 0.1 * (reach_a + reach_b);
+    out.noise[row] = length + out.turn[a.body] * reach_a + out.turn[b.body] * reach_b;
+  };
   for (const PointRow& r : m.point_rows) {
     const Vec3<double> a = position(r.a, at), b = position(r.b, at), n = at.pose[r.body].R * r.n;
     out.value[r.row] = dot(n, b - a);
-    out.size[r.row] = norm1(a) + norm1(b);
+    measure(r.row, r.a, r.b, norm1(a) + norm1(b));
     if constexpr (!WithDerivative) continue;
     Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
     pull[0] = force_at(a, -n, r.a.body, at);
@@ -97,6 +121,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
     const Vec3<double> u = at.pose[r.a].R * r.u, w = at.pose[r.b].R * r.w;
     out.value[r.row] = dot(u, w);
     out.size[r.row] = 1;
+    out.noise[r.row] = std::max(out.turn[r.a], out.turn[r.b]);
     if constexpr (!WithDerivative) continue;
     Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
     pull[0] = {cross(u, w), {}};
@@ -106,7 +131,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
     const Vec3<double> a = position(r.a, at), b = position(r.b, at), d = b - a;
     const double length = std::sqrt(dot(d, d)), wanted = r.length + (r.q >= 0 ? q[r.q] : 0);
     out.value[r.row] = length - wanted;
-    out.size[r.row] = norm1(a) + norm1(b) + std::fabs(wanted);
+    measure(r.row, r.a, r.b, norm1(a) + norm1(b) + std::fabs(wanted));
     if constexpr (!WithDerivative) continue;
     const Vec3<double> u = (length > 0 ? 1 / length : 0.0) * d;
     Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
@@ -120,6 +145,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
     out.value[r.row] = r.c1 * phi[0] + r.c2 * q[r.q2] - r.constant;
     out.size[r.row] = std::fabs(r.c1 * phi[0]) + std::fabs(r.c1 * phi[1] * q[r.q1]) + std::fabs(r.c2 * q[r.q2]) +
                       std::fabs(r.constant) + 1e-3;
+    out.noise[r.row] = out.size[r.row];
     if constexpr (!WithDerivative) continue;
     double* c = &out.coefficient[s.coefficient_start[r.row]];
     c[0] = r.c1 * phi[1], c[1] = r.c2;

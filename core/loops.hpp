@@ -49,6 +49,7 @@ class LoopSolver {
   // δ (nv) and λ (rows) of the system.
   void solve(const LoopSystem& system, double* delta, double* lambda) {
     begin();
+    weigh(system);
     for (int i : order_) {
       enter(system, i);
       drop_finished_rows(front_of_[i], kSound);
@@ -57,7 +58,8 @@ class LoopSolver {
       drop_finished_rows(front_of_[i], kSound);
       leave(system, i);
     }
-    redundant = 0;
+    redundant = static_cast<int>(dependent_.size());
+    for (const int row : dependent_) lambda[row] = 0;
     for (int f = 0; f < used_; ++f) finish(f, lambda);
     substitute_back(system, delta, lambda);
   }
@@ -66,7 +68,7 @@ class LoopSolver {
   const std::vector<Spatial<double>>& motions() const { return eta_; }
 
  private:
-  static constexpr double kSound = 1e-7;  // least pivot of a row, relative to its natural size, while more may come
+  static constexpr double kSound = 1e-3;  // least pivot of a row, relative to its natural size, while more may come
 
   // Dense in its slots (border bodies) and rows. Strides are the capacities.
   struct Front {
@@ -123,8 +125,19 @@ class LoopSolver {
     std::fill(row_front_.begin(), row_front_.end(), -1);
     pending_ = touched_;
     used_ = 0;
-    idle_.clear();
+    idle_.clear(), dependent_.clear();
     steps_.clear(), motion_body_.clear(), motion_.clear(), other_row_.clear(), other_.clear(), constant_.clear();
+  }
+
+  // The heaviest body and rotor, against which a row's first pivots are judged.
+  void weigh(const LoopSystem& system) {
+    const auto trace = [](const Mat3<double>& M) { return std::fabs(M.a.x) + std::fabs(M.b.y) + std::fabs(M.c.z); };
+    heaviest_ = stiffest_ = 0;
+    for (int i = 1; i < m_.size(); ++i) {
+      heaviest_ = std::max(heaviest_, trace(system.A[i].D));
+      stiffest_ = std::max(stiffest_, trace(system.A[i].A));
+    }
+    for (int j = 0; j < m_.nv; ++j) stiffest_ = std::max(stiffest_, std::fabs(system.stiff[j]));
   }
 
   int new_front() {
@@ -245,6 +258,11 @@ class LoopSolver {
         F.B[r] -= system.rows_left->pull[e];
         F.C[r] += system.rows_right->pull[e];
       }
+      // Pulls that come later, or that cancel on the way to the root, are what a pivot must be large against.
+      const Spatial<double>&B = F.B[r], &C = F.C[r];
+      double& natural = F.natural[r - n * F.row_capacity];
+      if (heaviest_ > 0) natural += norm1(B.linear) * norm1(C.linear) / heaviest_;
+      if (stiffest_ > 0) natural += norm1(B.angular) * norm1(C.angular) / stiffest_;
     }
   }
 
@@ -349,10 +367,24 @@ class LoopSolver {
       if (pending_[F.row[l]] == 0 && std::fabs(pivot) > sound * F.natural[l]) {
         eliminate_row(F, l);
         l = 0;
+      } else if (pending_[F.row[l]] == 0 && std::fabs(pivot) <= distinct_ * F.natural[l] && is_closed(F, l)) {
+        dependent_.push_back(F.row[l]);
+        remove_row(F, l);
       } else {
         ++l;
       }
     }
+  }
+
+  // Does nothing outside the front act on row l any more? That of a loop does not, once the loop is inside.
+  bool is_closed(const Front& F, int l) const {
+    const double small = distinct_ * F.natural[l];
+    for (int b = 0; b < F.slots; ++b) {
+      const Spatial<double>&B = F.B[b * F.row_capacity + l], &C = F.C[b * F.row_capacity + l];
+      const double linear = norm1(B.linear) * norm1(C.linear), angular = norm1(B.angular) * norm1(C.angular);
+      if (linear > small * heaviest_ || angular > small * stiffest_) return false;
+    }
+    return true;
   }
 
   void eliminate_row(Front& F, int l) {
@@ -380,6 +412,7 @@ class LoopSolver {
       const double scaled = inverse * F.E[k * rc + l];
       if (k == l || scaled == 0) continue;
       F.e[k] -= scaled * e;
+      F.natural[k] += std::fabs(scaled * F.E[l * rc + k]);
       for (int b = 0; b < F.slots; ++b) F.C[b * rc + k] -= scaled * F.C[b * rc + l];
       for (int j = 0; j < F.rows; ++j)
         if (j != l) F.E[k * rc + j] -= scaled * F.E[l * rc + j];
@@ -515,8 +548,9 @@ class LoopSolver {
   std::vector<Spatial<double>> eta_;
   std::vector<int> front_of_, row_front_, pending_;
   std::vector<Front> fronts_;
-  std::vector<int> idle_;
+  std::vector<int> idle_, dependent_;  // unused fronts; rows found to depend on others before the end
   int used_ = 0;
+  double heaviest_ = 0, stiffest_ = 0;
   std::vector<Step> steps_;
   std::vector<int> motion_body_, other_row_;
   std::vector<Spatial<double>> motion_, W_;

@@ -70,7 +70,7 @@ struct StepRows {
   // Are the rows closed to rounding?
   bool at_floor(double factor) const {
     for (int k = 0; k < m.rows; ++k)
-      if (!(std::fabs(next.value[k]) <= factor * 2.2e-16 * next.size[k])) return false;
+      if (!(std::fabs(next.value[k]) <= factor * 2.2e-16 * next.noise[k])) return false;
     return true;
   }
 

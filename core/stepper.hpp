@@ -17,22 +17,24 @@ struct Settings {
 // What a run shows, whatever its scheme.
 class AnyRun {
  public:
-  std::vector<double> q, p;           // the state
-  std::vector<double> multipliers;    // of the last step: forces of the constraints, impulse over h
-  std::vector<double> reaction;       // of the last step: what drives prescribed coordinates
+  std::vector<double> q, p;           // the state; p without the impulses of constraints at q
+  std::vector<double> rate;           // of the state: velocities of prescribed coordinates
+  double last_h = 0;                  // of the step (or part of one) that led to the state, 0 at a start
+  std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
+  std::vector<double> reaction;       // of the last step, at its beginning: what drives prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
   double fastest = 0;                 // largest angle by which a joint turned in one step [rad]
   double last_residual = 0;           // of the step that failed, relative
   int worst = 0;                      // its worst velocity, or nv and the number of a constraint row
 
-  explicit AnyRun(const Model& m) : q(m.nq), p(m.nv), multipliers(m.rows), reaction(m.nv) {}
+  explicit AnyRun(const Model& m) : q(m.nq), p(m.nv), rate(m.nv), multipliers(m.rows), reaction(m.nv) {}
   virtual ~AnyRun() = default;
   // Mark bodies whose coordinates are prescribed.
   virtual void drive(const std::vector<char>& driven) = 0;
-  // Start at (q, p); of `rate` (nv) the velocities of prescribed coordinates count.
-  virtual void reset(const double* q0, const double* p0, const double* rate) = 0;
-  // `target` (nq) and `rate` (nv): where prescribed coordinates are at the end of the step, and how fast.
-  virtual bool step(double h, const double* tau, const double* inputs, const double* target, const double* rate) = 0;
+  // Start at (q, p); of `rates` (nv) the velocities of prescribed coordinates count.
+  virtual void reset(const double* q0, const double* p0, const double* rates) = 0;
+  // `target` (nq) and `rates` (nv): where prescribed coordinates are at the end of the step, and how fast.
+  virtual bool step(double h, const double* tau, const double* inputs, const double* target, const double* rates) = 0;
   virtual void end_again(const double* tau, const double* inputs) = 0;
   virtual void velocity(double* v) = 0;
 };
@@ -52,7 +54,6 @@ class VariationalRun final : public AnyRun {
         q1_(m.nq),
         trial_(m.nq),
         target_(m.nq),
-        rate_(m.nv),
         delta_(m.nv + m.rows),
         lambda_(m.rows),
         trial_lambda_(m.rows),
@@ -73,39 +74,41 @@ class VariationalRun final : public AnyRun {
     constrained_.driven = driven;
   }
 
-  void reset(const double* q0, const double* p0, const double* rate) override {
+  void reset(const double* q0, const double* p0, const double* rates) override {
     std::copy(q0, q0 + m_.nq, q.begin());
     std::copy(p0, p0 + m_.nv, p.begin());
-    std::copy(rate, rate + m_.nv, rate_.begin());
+    std::copy(rates, rates + m_.nv, rate.begin());
     scheme_.place(q.data());
-    known_ = 0;
+    known_ = 0, last_h = 0;
   }
 
   // One step of h under constant generalized forces and inputs; false when it cannot be taken, and the state stays.
-  bool step(double h, const double* tau, const double* inputs, const double* target, const double* rate) override {
+  bool step(double h, const double* tau, const double* inputs, const double* target, const double* rates) override {
     if (h != h_) known_ = 0, h_ = h;
     std::copy(target, target + m_.nq, target_.begin());
+    begins_ = true;
     bool done = attempt(h, tau, inputs);
     if (!done) {
       const std::vector<double> q_saved = q, p_saved = p;
-      const double residual = last_residual;
+      const double residual = last_residual, h_saved = last_h;
       const int coordinate = worst;
       done = halved(h, tau, inputs, 1);
       known_ = 0;
       if (!done) {
         last_residual = residual, worst = coordinate;  // those of the whole step
-        reset(q_saved.data(), p_saved.data(), rate_.data());
+        reset(q_saved.data(), p_saved.data(), std::vector<double>(rate).data());
+        last_h = h_saved;
         return false;
       }
     }
-    std::copy(rate, rate + m_.nv, rate_.begin());
+    std::copy(rates, rates + m_.nv, rate.begin());
     return true;
   }
 
   // The end of the last step (or of its last part) again under other forces there: p ← p'.
   void end_again(const double* tau, const double* inputs) override {
     scheme_.flip();
-    scheme_.finish(last_h_, q1_.data(), q.data(), tau, inputs, p.data());
+    scheme_.finish(last_h, q1_.data(), q.data(), tau, inputs, p.data());
     scheme_.flip();
     keep_remainder(q1_.data(), q.data());
   }
@@ -119,7 +122,7 @@ class VariationalRun final : public AnyRun {
       factorize_mass(m_, at.data(), scratch_);
       return solve_mass(m_, momentum.data(), v, scratch_);
     }
-    std::copy(rate_.begin(), rate_.end(), v);
+    std::copy(rate.begin(), rate.end(), v);
     constrained_.velocity(at.data(), momentum.data(), v);
   }
 
@@ -171,9 +174,13 @@ class VariationalRun final : public AnyRun {
     p = p1_;
     keep_remainder(q.data(), q1_.data());
     remember();
-    last_h_ = h;
-    for (int k = 0; k < m_.rows; ++k) multipliers[k] = lambda_[k] / h;
-    for (int j = 0; j < m_.nv; ++j) reaction[j] = -scheme_.reaction()[j] / h;
+    // The impulse at q is that of half this step and of half the one before, which p leaves out.
+    if (begins_) {
+      const double time = 0.5 * (last_h + h);
+      for (int k = 0; k < m_.rows; ++k) multipliers[k] = lambda_[k] / time;
+      for (int j = 0; j < m_.nv; ++j) reaction[j] = -scheme_.reaction()[j] / time;
+    }
+    begins_ = false, last_h = h;
     std::swap(q, q1_);
     scheme_.flip();
     return true;
@@ -191,7 +198,7 @@ class VariationalRun final : public AnyRun {
       velocity_of(at, momentum, delta_.data());
       return largest(delta_);
     };
-    return moved <= kOvershoot * h * std::max(speed(q, p), speed(q1_, p1_));
+    return moved <= kOvershoot * std::fabs(h) * std::max(speed(q, p), speed(q1_, p1_));
   }
 
   // Follow the solution from step zero to h: it is continuous in h until it ends in a fold.
@@ -399,12 +406,12 @@ class VariationalRun final : public AnyRun {
   Scheme scheme_;
   Workspace<double> scratch_;
   Constrained constrained_;
-  std::vector<double> q1_, trial_, target_, rate_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_,
-      change_;
+  std::vector<double> q1_, trial_, target_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_, change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   std::vector<int> turning_;                      // velocities that are of rotation
   int known_ = 0;
-  double h_ = 0, last_h_ = 0;  // of the run's steps; of the last step or part of one
+  double h_ = 0;         // of the run's steps
+  bool begins_ = false;  // is the step still where it began?
 };
 
 }  // namespace symplectree

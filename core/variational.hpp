@@ -258,7 +258,7 @@ inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q
   const Model& m = w.m;
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
-  const double noise = factor * 2.2e-16 * turn / h;
+  const double noise = factor * 2.2e-16 * turn / std::fabs(h);
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     const double f = noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import symplectree as st
-from symplectree.lie import quaternion_matrix
+from symplectree.lie import inverse, pose, quaternion_matrix
 
 JOINTS = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free")
 FREEDOMS = {
@@ -57,6 +57,41 @@ def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Me
     if elements:
         _add_every_element(rng, m)
     return m
+
+
+CONSTRAINTS = (
+    "Point", "PointDirections", "Distance", "DistanceCoordinate", "Plane", "Weld", "Hinge", "Universal", "Prismatic",
+    "Gear", "Screw", "Cam",
+)  # fmt: skip
+
+
+def closed_mechanism(seed: int, bodies: int = 12, kinds: Any = None) -> tuple[st.Model, np.ndarray, np.ndarray]:
+    """A random tree with every element whose loops are closed: (model, q, v) that meet all constraints.
+
+    `kinds` are names out of CONSTRAINTS, four random ones when left out. Ends lie on any two bodies or the world; rows
+    may depend on each other.
+    """
+    rng = np.random.default_rng(seed)
+    m = random_mechanism(seed, bodies, elements=True)
+    tree = m.build()
+    q, v, _ = random_state(tree, seed)
+    plain = [place for place in tree.joints.values() if place.joint.nq == place.joint.nv == 1]
+    carriers = [m.world, *(f for f in m.tree if f.joint.nv > 0)]
+    for k, kind in enumerate(rng.choice(CONSTRAINTS, 4, replace=False) if kinds is None else kinds):
+        first, second = (plain[i] for i in rng.choice(len(plain), 2, replace=False))
+        x, y = float(q[first.q_start]), float(q[second.q_start])
+        if kind == "DistanceCoordinate" and x <= 0:
+            kind = "Distance"
+        apart = {"Distance": 0.7, "DistanceCoordinate": x}.get(kind, 0.0) * np.array(_random_unit(rng))
+        a, b = (carriers[i] for i in rng.choice(len(carriers), 2, replace=False))
+        ends = f"a{k}", f"b{k}"
+        T = pose(quaternion_matrix(rng.normal(size=4)), rng.normal(size=3) * 0.4)
+        a.frame(ends[0], at=T[:3, 3], rotate=T[:3, :3])
+        T = inverse(st.pose(tree, q, b.name)) @ pose(x=apart) @ st.pose(tree, q, a.name) @ T
+        b.frame(ends[1], at=T[:3, 3], rotate=T[:3, :3])
+        m.add(_closing(kind, ends, (first.joint.name, second.joint.name), x, y))
+    model = m.build()
+    return model, q, st.project_velocity(model, q, v)
 
 
 def random_state(model: st.Model, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -109,6 +144,25 @@ def _chain(axes: str) -> st.Mechanism:
         )  # fmt: skip
     link.frame("tip", at=(0, 0, -1))
     return m
+
+
+def _closing(kind: str, ends: tuple[str, str], names: tuple[str, str], x: float, y: float) -> Any:
+    """A constraint that frames `ends`, which coincide or are apart, and coordinates x and y meet."""
+    if kind == "PointDirections":
+        return st.PointConstraint(*ends, [(1, 2, 0), (0, 1, -1)], frame="link1")
+    if kind == "DistanceCoordinate":
+        return st.DistanceConstraint(*ends, names[0])
+    if kind in ("Universal", "Prismatic"):
+        return st.JointConstraint(*ends, st.Universal("u") if kind == "Universal" else st.Prismatic("p", (0, 0.6, 0.8)))
+    if kind == "Gear":
+        return st.GearConstraint(*names, ratio=-2, offset=y + 2 * x)
+    if kind == "Screw":
+        return st.ScrewConstraint(*names, pitch=0.3, offset=y - 0.3 * x)
+    if kind == "Cam":
+        return st.CamConstraint(*names, profile=lambda z: np.sin(z) + z**2 + (y - np.sin(x) - x * x))
+    extra: dict[str, tuple[Any, dict[str, Any]]] = {"Distance": ((0.7,), {}), "Plane": ((), {"normal": "x"})}
+    arguments, named = extra.get(kind, ((), {"axis": (0.6, 0, 0.8)} if kind == "Hinge" else {}))
+    return getattr(st, f"{kind}Constraint")(*ends, *arguments, **named)
 
 
 def _joint_kinds(rng: np.random.Generator, bodies: int) -> list[str]:

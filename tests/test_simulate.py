@@ -1,5 +1,6 @@
 """The loop: what it saves, what it refuses, and that nothing is lost when it stops."""
 
+import pickle
 import signal
 import sys
 import threading
@@ -218,3 +219,63 @@ def test_plot_names_what_it_shows(model, tmp_path):
     assert labels == ["energy [J]", "coordinates [rad]", "momentum [N·m·s, N·s]", "q1 [rad]"]
     assert figure.axes[-1].get_xlabel() == "time [s]"
     assert (tmp_path / "plot.png").stat().st_size > 10_000
+
+
+@pytest.fixture(scope="module")
+def closed():
+    """Three bars between the origin and a peg, pinned: (model, q)."""
+    m = planar_chain(3)
+    m.world.frame("peg", at=(1.5, 0, 0))
+    model = m.add(st.PointConstraint("tip", "peg", "xz", name="pin")).build()
+    return model, st.assemble(model, {"q0": -0.2, "q1": -1.2, "q2": -1.4})
+
+
+def test_a_velocity_that_breaks_the_constraints_is_projected(closed):
+    model, q = closed
+    with pytest.warns(UserWarning, match=r"projected onto them, by up to [0-9.]+ in 'q[012]'"):
+        traj = st.simulate(model, q, v0=[1, 1, 1], duration=0.1, dt=0.01)
+    np.testing.assert_allclose(traj.v[0], st.project_velocity(model, q, [1, 1, 1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("save_every", [1, 7, 1000])
+@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4()])
+def test_multipliers_belong_to_the_states(closed, method, save_every, monkeypatch):
+    """However often states are saved, and however the steps are divided among calls."""
+    model, q = closed
+    given = {"duration": 0.5, "dt": 0.01, "method": method}
+    every = st.simulate(model, q, **given)
+    monkeypatch.setattr(SIMULATE, "SLICE", 1e-9)  # one step per call
+    some = st.simulate(model, q, **given, save_every=save_every)
+    kept = [*range(0, 50, save_every), 50]
+    assert every.multipliers.shape == (50, 2)
+    np.testing.assert_allclose(some.multipliers, every.multipliers[kept[:-1]], atol=1e-9)
+    np.testing.assert_array_equal(some.constraint_error, every.constraint_error[kept])
+    force = st.constrained_dynamics(model, every.q, every.v)[1][:-1]
+    np.testing.assert_allclose(every.multipliers, force, atol=1e-2 * np.abs(force).max())
+
+
+def test_interrupt_of_a_closed_chain(closed):
+    model, q = closed
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        st.simulate(model, q, duration=1e5, dt=1e-3, save_every=1000)
+    traj = raised.value.trajectory
+    assert len(traj) > 1
+    assert traj.multipliers.shape == (len(traj) - 1, 2)
+    assert traj.constraint_error.max() < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore:the initial velocity")
+def test_errors_of_closed_chains_are_pickled_with_their_trajectory():
+    m = planar_chain(2)
+    model = m.add(st.DistanceConstraint("tip", "world", "wire", name="string")).build()
+    q = st.assemble(model, {"q1": 0.5, "wire": 1.8})
+    with pytest.raises(st.ConvergenceError) as raised:
+        st.simulate(model, q, duration=1.0, dt=0.01, prescribed={"wire": lambda t: 1.8 + t})
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert copy.coordinate == raised.value.coordinate == "string"
+    assert str(copy) == str(raised.value)
+    np.testing.assert_array_equal(copy.trajectory.q, raised.value.trajectory.q)
+    np.testing.assert_array_equal(copy.trajectory.multipliers, raised.value.trajectory.multipliers)
+    np.testing.assert_allclose(copy.trajectory.v, raised.value.trajectory.v)

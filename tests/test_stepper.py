@@ -83,3 +83,55 @@ def test_prescribed_coordinates_stay_unless_moved():
     np.testing.assert_allclose(stepper.q[[0, 3, -1]], [0.5, -1.0, 1.0], atol=1e-12)
     with pytest.raises(st.ModelError, match="'strnig'"):
         stepper.step(prescribed={"strnig": 1})
+
+
+def closed_chain() -> tuple[st.Model, np.ndarray]:
+    m = planar_chain(3)
+    m.world.frame("peg", at=(1.5, 0, 0))
+    model = m.add(st.DistanceConstraint("tip", "peg", "wire", name="string")).build()
+    return model, st.assemble(model, {"q0": -0.2, "q1": -0.2, "q2": -0.3, "wire": 2.0})
+
+
+@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.SemiImplicitEuler()])
+@pytest.mark.filterwarnings("ignore:the initial velocity")
+def test_closed_chains_as_simulate(method):
+    model, q = closed_chain()
+    motion = {"wire": lambda t: 2.0 - 0.3 * t}
+    traj = st.simulate(model, q, duration=0.2, dt=0.01, method=method, prescribed=motion)
+    stepper = st.Stepper(model, method, 0.01, prescribed=motion)
+    for _ in range(2):  # again after a reset
+        stepper.reset(q)
+        np.testing.assert_allclose(stepper.v, traj.v[0], atol=1e-12)
+        for _ in range(10):
+            stepper.step()
+        stepper.run(10)
+        np.testing.assert_allclose(stepper.q, traj.q[-1], atol=1e-12)
+        np.testing.assert_allclose(stepper.v, traj.v[-1], atol=1e-9)
+        np.testing.assert_allclose(stepper.p, traj.p[-1], atol=1e-9)
+
+
+def test_closed_chains_start_closed():
+    model, q = closed_chain()
+    stepper = st.Stepper(model, dt=0.01, prescribed={"wire": 2.0})
+    for use in (lambda: stepper.q, lambda: stepper.v, stepper.step, lambda: stepper.run(3)):
+        with pytest.raises(st.ModelError, match="reset"):
+            use()
+    stepper.reset(q)
+    stepper.step()
+    assert stepper.t == 0.01
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.filterwarnings("ignore:the initial velocity")
+def test_a_step_that_fails_leaves_the_state(order):
+    """Also when a later stage of a composed step fails, where prescribed coordinates have moved on."""
+    model, q = closed_chain()
+    stepper = st.Stepper(model, st.Variational(order=order), 0.01, prescribed={"wire": lambda t: 2.0 + 4.0 * t})
+    stepper.reset(q)
+    with pytest.raises(st.ConvergenceError, match="'string'") as raised:
+        while stepper.t < 2:
+            before = stepper.q, stepper.v, stepper.t
+            stepper.step()
+    np.testing.assert_array_equal(stepper.q, before[0])
+    np.testing.assert_allclose(stepper.v, before[1], atol=1e-12)
+    assert stepper.t == before[2] == pytest.approx(raised.value.time)

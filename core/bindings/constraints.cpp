@@ -41,7 +41,8 @@ nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle gi
                  });
 }
 
-// a (nv), multipliers (rows) and forces on driven bodies (nv); of `given` (nv) the accelerations of driven bodies count.
+// a (nv), multipliers (rows) and forces on driven bodies (nv); of `given` (nv) the accelerations of driven bodies
+// count.
 nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handle tau, nb::handle given,
                         nb::handle inputs, In driven) {
   const Model& m = self.model;

@@ -31,8 +31,8 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
         std::copy(given, given + m.nv, a);
       }
       c.acceleration(x, u, forces.tau_of(k), forces.inputs_of(k), a);
-      if (at != t || (k + 1) % save_every != 0) return;  // what is kept is of the step's beginning
-      const std::size_t row = (k + 1) / save_every - 1;
+      if (at != t || k % save_every != 0) return;  // what is kept is of the beginning of each stretch
+      const std::size_t row = k / save_every;
       std::copy(c.multipliers.begin(), c.multipliers.end(), multipliers.data() + row * m.rows);
       if (reactions.size()) c.reaction(x, u, a, forces.tau_of(k), forces.inputs_of(k), reactions.data() + row * m.nv);
     };
@@ -66,8 +66,7 @@ void bind_simulation(nb::class_<NativeModel>& cls) {
   cls.def("run_classical", &run, nb::arg("method"), nb::arg("t0"), nb::arg("h"), nb::arg("first"), nb::arg("steps"),
           nb::arg("save_every"), nb::arg("q"), nb::arg("v"), nb::arg("q_saved"), nb::arg("v_saved"), nb::arg("tau"),
           nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"), nb::arg("driven"),
-          nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"),
-          nb::arg("multipliers"), nb::arg("reactions"));
+          nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"), nb::arg("multipliers"), nb::arg("reactions"));
 }
 
 }  // namespace symplectree

@@ -44,7 +44,8 @@ class NativeRun {
   virtual double residual() const { return std::nan(""); }
   virtual int worst() const { return 0; }
   virtual double fastest() const { return 0; }
-  // Forces of the constraints, and on prescribed coordinates, in the last step; null where there are none.
+  // Forces of the constraints, and on prescribed coordinates, at the beginning of the last step; null where there are
+  // none.
   virtual const double* multipliers() const { return nullptr; }
   virtual const double* reaction() const { return nullptr; }
 
@@ -86,13 +87,15 @@ class ActionRun final : public NativeRun {
 
   bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) override {
     const int stages = static_cast<int>(stages_.size());
-    if (stages > 1) q_.assign(run_->q.begin(), run_->q.end()), p_.assign(run_->p.begin(), run_->p.end());
+    if (stages > 1) q_ = run_->q, p_ = run_->p, rate_ = run_->rate;
+    const double last_h = run_->last_h;
     double t = number * h;
     for (int s = 0; s < stages; ++s) {
       if (!stage(t, stages_[s] * h, k, stages * k + s, forces, prescribed)) {
-        if (s > 0) run_->reset(q_.data(), p_.data(), prescribed.rate_of(0));  // the state stays
+        if (s > 0) run_->reset(q_.data(), p_.data(), rate_.data()), run_->last_h = last_h;  // the state stays
         return false;
       }
+      if (s == 0) multipliers_ = run_->multipliers, reaction_ = run_->reaction;
       t += stages_[s] * h;
     }
     return true;
@@ -106,8 +109,8 @@ class ActionRun final : public NativeRun {
   double residual() const override { return run_->last_residual; }
   int worst() const override { return run_->worst; }
   double fastest() const override { return run_->fastest; }
-  const double* multipliers() const override { return run_->multipliers.data(); }
-  const double* reaction() const override { return run_->reaction.data(); }
+  const double* multipliers() const override { return multipliers_.data(); }
+  const double* reaction() const override { return reaction_.data(); }
 
  private:
   bool stage(double t, double length, int k, int row, const Forces& forces, const Prescribed& prescribed) {
@@ -132,7 +135,7 @@ class ActionRun final : public NativeRun {
 
   std::unique_ptr<AnyRun> run_;
   std::vector<double> stages_;  // fractions of a step, in order; they add up to one
-  std::vector<double> q_, p_;
+  std::vector<double> q_, p_, rate_, multipliers_, reaction_;
   bool asked_ = false;  // has the force function been asked at the present state?
 };
 
@@ -163,7 +166,8 @@ class CollocationRun final : public NativeRun {
   Workspace<double> scratch_;
 };
 
-// Takes `steps` steps, of which the first is number `first`; returns how many were taken.
+// Takes `steps` steps, of which the first is number `first`; returns how many were taken. States and counts are those
+// at the end of every `save_every` steps, multipliers and reactions those at their beginning.
 int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, Out p_saved, Out counts, Out multipliers,
             Out reactions, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer, In targets, In rates) {
   const Model& m = run.m;
@@ -173,12 +177,15 @@ int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, O
   long iterations = run.iterations(), halvings = run.halvings();
   for (int k = 0; k < steps; ++k) {
     if (!run.step(first + k, k, forces, prescribed)) return k;
+    const std::size_t row = k / save_every;
+    if (k % save_every == 0) {
+      if (multipliers.size())
+        std::copy(run.multipliers(), run.multipliers() + m.rows, multipliers.data() + row * m.rows);
+      if (reactions.size()) std::copy(run.reaction(), run.reaction() + m.nv, reactions.data() + row * m.nv);
+    }
     if ((k + 1) % save_every != 0) continue;
-    const std::size_t row = (k + 1) / save_every - 1;
     std::copy(run.q().begin(), run.q().end(), q_saved.data() + row * m.nq);
     std::copy(run.p().begin(), run.p().end(), p_saved.data() + row * m.nv);
-    if (multipliers.size()) std::copy(run.multipliers(), run.multipliers() + m.rows, multipliers.data() + row * m.rows);
-    if (reactions.size()) std::copy(run.reaction(), run.reaction() + m.nv, reactions.data() + row * m.nv);
     counts.data()[2 * row] = static_cast<double>(run.iterations() - iterations);
     counts.data()[2 * row + 1] = static_cast<double>(run.halvings() - halvings);
     iterations = run.iterations(), halvings = run.halvings();

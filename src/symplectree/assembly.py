@@ -33,7 +33,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
     if not model.rows:
         return q
     loose = np.ones(model.nv, dtype=bool)
-    for name in model.massless if fixed is None else fixed:
+    for name in model.massless if fixed is None else [fixed] if isinstance(fixed, str) else fixed:
         loose[velocity_places(model, name)] = False
     pairs = [pair for e in model.elements if isinstance(e, Constraint) for pair in e.same_directions()]
     if pairs:  # first so that hinges and welds are not closed the wrong way round

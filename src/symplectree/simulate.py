@@ -135,7 +135,7 @@ class _States:
         kept = self.run.statistics()
         at = np.searchsorted(kept.pop("ends", np.zeros(0)), ends, side="right")
         per_row: dict[str, Any] = {
-            name: np.diff(np.append(0, np.cumsum(values))[at]) if values.ndim == 1 else values[at[1:] - 1]
+            name: np.diff(np.append(0, np.cumsum(values))[at]) if values.ndim == 1 else values[at[:-1]]
             for name, values in kept.items()
         }
         t = dt * ends.astype(float)

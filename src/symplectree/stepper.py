@@ -42,8 +42,8 @@ class Stepper:
         self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
         self._prescribed = Prescribed(model, given, self.dt)
-        self._run: Run
-        self._count = -1
+        self._started: Run | None = None
+        self._count = 0
         if not model.rows:
             self.reset(model.neutral)
 
@@ -53,11 +53,11 @@ class Stepper:
         Prescribed coordinates stay where they are.
         """
         for motion in self._moved.values():
-            motion.begin(0.0, motion.end)
+            motion.hold()
         told = v is None
         q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
         self._forces.set(None)
-        self._run = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
+        self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._count = 0
 
     def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
@@ -68,33 +68,39 @@ class Stepper:
 
         Raises ConvergenceError when the step cannot be taken; the state stays as it was.
         """
+        _ = self._run  # refuses before anything changes
         for name in prescribed or {}:
             if name not in self._moved:
                 raise ModelError(unknown("coordinate prescribed as a number", name, list(self._moved)))
-        before = {name: motion.end for name, motion in self._moved.items()}
+        self._forces.set(forces)
         for name, motion in self._moved.items():
             motion.begin(self.t, (prescribed or {}).get(name, motion.end))
-        self._forces.set(forces)
         try:
-            self.run(1)
+            self._advance(1)
         except BaseException:
-            for name, motion in self._moved.items():
-                motion.begin(self.t, before[name])
+            for motion in self._moved.values():
+                motion.end = motion.start
             raise
 
     def run(self, steps: int) -> None:
-        """That many steps under the forces of the last `step`, or none."""
-        if self._count < 0:
-            raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
+        """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
+        for motion in self._moved.values():
+            motion.hold()
+        self._advance(steps)
+
+    def _advance(self, steps: int) -> None:
         q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
-        if steps > 1:
-            for motion in self._moved.values():
-                motion.begin(self.t, motion.end)
         done = self._run.advance(self._count, steps, max(steps, 1), q, x)
         self._run.counts.clear()  # a loop may go on for ever
         self._count += done
         if done < steps:
             raise self._run.failure(self._count)
+
+    @property
+    def _run(self) -> Run:
+        if self._started is None:
+            raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
+        return self._started
 
     @property
     def t(self) -> float:
@@ -125,6 +131,10 @@ class _Moved:
         if end.shape != self.end.shape:
             raise ModelError(f"a prescribed coordinate takes {max(self.end.size, 1)} numbers, not {shown(end)}")
         self.t, self.start, self.end = t, self.end, end
+
+    def hold(self) -> None:
+        """Stay where the last step ended."""
+        self.start = self.end
 
     def __call__(self, t: float) -> Any:
         return self.start + (self.end - self.start) * ((t - self.t) / self.dt)

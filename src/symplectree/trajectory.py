@@ -25,9 +25,9 @@ class Trajectory:
     | p | momenta, M(q) v | (K+1, nv) |
     | energy, kinetic, potential | with springs and rotors | (K+1,) J |
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
-    | multipliers | forces of the constraint rows (`model.rows`): Dhᵀλ acts on the mechanism | (K, rows) |
+    | multipliers | forces of the constraint rows (`model.rows`) at t[:-1]: Dhᵀλ acts on the mechanism | (K, rows) |
     | constraint_error | largest constraint row in its own unit | (K+1,) |
-    | prescribed, prescribed_forces | names of prescribed coordinates; forces that move them | (K, names) |
+    | prescribed, prescribed_forces | names of prescribed coordinates; forces at t[:-1] that move them | (K, names) |
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
 
@@ -84,11 +84,7 @@ class Trajectory:
     def v(self) -> Array:
         assert self._raw is not None
         rates = self._rates if self._rates is not None else np.zeros(self.model.nv)
-        bodies = [
-            int(np.searchsorted(self.model.v_start, self.model.velocities.index(n), side="right")) - 1
-            for n in self.prescribed
-        ]
-        return velocities(self.model, self.q, self._raw, rates, sorted(set(bodies)))
+        return velocities(self.model, self.q, self._raw, rates, self._driven)
 
     @cached_property
     def p(self) -> Array:
@@ -102,11 +98,17 @@ class Trajectory:
 
     @cached_property
     def multipliers(self) -> Array:
-        """Of a variational run impulse over dt of the last step before each state (in the first step only half a step's
-        impulse is needed); else of the motion at that step's beginning."""
+        """At each state but the last; of a variational run impulses over the time that they act, half a step to each
+        side."""
         if self._multipliers is None:
             return np.zeros((len(self) - 1, 0))
         return least_norm(self.model, self.q[:-1], self._multipliers)
+
+    @cached_property
+    def _driven(self) -> Array:
+        """Bodies whose coordinates are prescribed."""
+        places = [self.model.velocities.index(n) for n in self.prescribed]
+        return np.unique(np.searchsorted(self.model.v_start, places, side="right") - 1)
 
     @cached_property
     def kinetic(self) -> Array:

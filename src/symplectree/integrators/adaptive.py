@@ -64,8 +64,8 @@ class _AdaptiveRun:
         self.counts.append((first, save_every, kept.rows))
         for k in range(steps):
             self._step = first + k
-            if kept.rows.size and (k + 1) % save_every == 0:
-                self._keep(kept, (k + 1) // save_every - 1)
+            if kept.rows.size and k % save_every == 0:
+                self._keep(kept, k // save_every)
             state = self._reach((first + k + 1) * self.dt)
             if state is None:
                 return k
@@ -96,7 +96,7 @@ class _AdaptiveRun:
         return kept_rows(self.model, self.prescribed, self.counts)
 
     def _keep(self, kept: Kept, row: int) -> None:
-        """Multipliers and forces on prescribed coordinates at the beginning of the step."""
+        """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x)
         given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies

@@ -26,6 +26,7 @@ class Run(Protocol):
     q: Array
     x: Array
     counts: list[tuple[int, int, Array]]
+    forces: ForceSource
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         """Take `steps` steps, of which the first is number `first`, and write every `save_every`-th state.
@@ -45,7 +46,7 @@ class Run(Protocol):
     def statistics(self) -> dict[str, Array]:
         """What the trajectory also keeps, by name, one for each stretch that was saved at its end, and in "ends" the
         numbers of the steps with which these stretches ended: counts, which add up over stretches, and rows of numbers
-        (multipliers, forces), of which the last counts. Nothing when nothing is kept."""
+        (multipliers, forces) at the beginnings of stretches. Nothing when nothing is kept."""
         ...
 
 

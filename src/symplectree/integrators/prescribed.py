@@ -138,12 +138,13 @@ def _function(name: str, motion: Any, width: int, dt: float, steps: int | None) 
     if rows.shape == (width,) or (width == 1 and rows.ndim == 0):
         constant = rows.reshape(width)
         return lambda t: constant
+    given = rows.shape
     if width == 1 and rows.ndim == 1:
         rows = rows[:, None]
     if steps is None or rows.shape != (steps + 1, width):
         numbers = "one number" if width == 1 else f"{width} numbers"
         needed = "a function" if steps is None else f"{steps + 1} rows (the start and each step's end)"
-        raise ModelError(f"prescribed {name!r} has shape {rows.shape}; give {numbers}, a function of time, or {needed}")
+        raise ModelError(f"prescribed {name!r} has shape {given}; give {numbers}, a function of time, or {needed}")
     from scipy.interpolate import CubicSpline  # slow to import
 
     spline = CubicSpline(dt * np.arange(len(rows)), rows, bc_type="natural" if len(rows) < 4 else "not-a-knot")

@@ -6,12 +6,14 @@ With p = ∂L/∂v (left-trivialised for Ball and Free) and h the step, q₁ is 
 
 μ∓ are the momenta of the bodies at the two ends of the step, −D₁ and D₂ of a discrete Lagrangian of one body
 (LLPS16 (16)), a∓ those of the rotors, f∓ the discrete forces (JM09 (43)), gravity and springs among them. Jᵀμ is
-the leaves-to-root sweep of LLPS16's Algorithm 2, with the joints at q₀ or at q₁.
+the leaves-to-root sweep of LLPS16's Algorithm 2, with the joints at q₀ or at q₁. Constraints add Dh(q₀)ᵀλ to r and
+ask for h(q₁) = 0 (JM09 (44)); p₁ is without their impulse, which is all in λ of the step that follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bernoulli, factorial
@@ -28,6 +30,7 @@ from symplectree.lie import (
     quaternion_product,
 )
 from symplectree.mechanism.model import Model
+from symplectree.reference.constraints import constraint_jacobian, constraint_values, saddle
 from symplectree.reference.dynamics import inverse_mass_product
 from symplectree.reference.elements import energy_gradient, force
 from symplectree.reference.kinematics import (
@@ -102,6 +105,49 @@ def step(
     wanted = p0 + 0.5 * h * loads(model, q0, inputs, tau)
     q1 = find_root(model, lambda q: wanted - left_momentum(model, q0, q, h, action), start)
     return q1, momentum(model, q0, q1, h, action, inputs, tau)
+
+
+class ConstrainedStep(NamedTuple):
+    """q₁ and p₁; the impulses λ of the constraint rows; the impulses that move driven velocities, zero for others."""
+
+    q: Array
+    p: Array
+    multipliers: Array
+    driving: Array
+
+
+def constrained_step(
+    model: Model,
+    q0: Array,
+    p0: Array,
+    h: float,
+    action: str,
+    inputs: Array | None = None,
+    tau: Array | None = None,
+    driven: Collection[int] = (),
+    guess: Array | None = None,
+) -> ConstrainedStep:
+    """A step with constraints and prescribed coordinates: r(q₁) + Dh(q₀)ᵀλ = 0 and h(q₁) = 0, JM09 (44)–(46).
+
+    Newton's method on (q₁, λ). Velocities of indices `driven` have no equation: their coordinates stay as in `guess`.
+    Raises ArithmeticError when there is no convergence in 50 iterations.
+    """
+    q1 = retract(model, q0, h * inverse_mass_product(model, q0, p0)) if guess is None else guess
+    wanted = p0 + 0.5 * h * loads(model, q0, inputs, tau)
+    G0, size = constraint_jacobian(model, q0), np.inf
+    for _ in range(50):
+        r = wanted - left_momentum(model, q0, q1, h, action)
+        if size > 1e-5:
+            N = differences(model, lambda q: left_momentum(model, q0, q, h, action), q1)
+            G1 = constraint_jacobian(model, q1)
+        delta, lam = saddle(N, G1, r, -constraint_values(model, q1), driven, None, G0)
+        before, size = size, float(np.linalg.norm(delta))
+        if size == 0 or (before < 1e-9 and size > 0.2 * before):  # rounding is all that is left
+            driving = np.zeros(model.nv)
+            driving[list(driven)] = -(r + G0.T @ lam)[list(driven)]
+            return ConstrainedStep(q1, momentum(model, q0, q1, h, action, inputs, tau), lam, driving)
+        q1 = retract(model, q1, delta)
+    raise ArithmeticError(f"no root found: after 50 iterations the increment is {size:.1e}; take a shorter step")
 
 
 def find_root(
