@@ -20,6 +20,8 @@ namespace symplectree {
 struct RowStructure {
   std::vector<int> pull_start, pull_body, coefficient_start, coefficient_v;
   std::vector<int> damped_lines, user_forces;
+  std::vector<char>
+      idle;  // of each row: nothing that the mechanism can do changes it, as out of the plane of a planar loop
 
   explicit RowStructure(const Model& m, bool with_dampers = false) {
     std::size_t rows = m.rows;
@@ -50,7 +52,11 @@ struct RowStructure {
     for (const CoordinateRow& r : m.coordinate_rows) velocities[r.row] = {r.v1, r.v2};
     flatten(bodies, pull_start, pull_body);
     flatten(velocities, coefficient_start, coefficient_v);
+    idle.assign(rows, 0);
+    find_idle_rows(m);
   }
+
+  void find_idle_rows(const Model& m);
 
   int rows() const { return static_cast<int>(pull_start.size()) - 1; }
 
@@ -98,8 +104,8 @@ inline void measure_reach(const Model& m, const double* q, const Workspace<doubl
 
 // All rows at q; with `WithDerivative` also their derivatives. Poses in `at` must be those of q.
 template <bool WithDerivative>
-void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const Workspace<double>& at,
-                   RowValues& out) {
+void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const Workspace<double>& at, RowValues& out,
+                   bool users = true) {
   measure_reach(m, q, at, out);
   const auto measure = [&out](int row, const Point& a, const Point& b, double length) {
     const double reach_a = out.reach[a.body] + norm1(a.at), reach_b = out.reach[b.body] + norm1(b.at);
@@ -152,7 +158,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
   }
   UserTerms t;
   for (const UserElement& u : m.users) {
-    if (u.kind != UserElement::Constraint) continue;
+    if (u.kind != UserElement::Constraint || !users) continue;
     t.evaluate(u, WithDerivative ? 1 : 0, q, nullptr);
     for (int k = 0; k < u.rows; ++k) {
       const int row = u.first_row + k;
@@ -289,6 +295,38 @@ inline void dense_rows(const Model& m, const RowStructure& s, const RowValues& r
     }
     for (int e = s.coefficient_start[k]; e < s.coefficient_start[k + 1]; ++e)
       g[s.coefficient_v[e]] += rows.coefficient[e];
+  }
+}
+
+// Rows whose derivative vanishes, to rounding, in three configurations without any order vanish everywhere.
+inline void RowStructure::find_idle_rows(const Model& m) {
+  if (m.rows == 0) return;
+  Workspace<double> at(m);
+  RowValues values(*this);
+  std::vector<double> q(m.nq);
+  std::fill(idle.begin(), idle.begin() + m.rows, char(1));
+  for (const UserElement& u : m.users) std::fill_n(idle.begin() + std::max(u.first_row, 0), u.rows, char(0));
+  unsigned long long state = 1;
+  for (int sample = 0; sample < 3; ++sample) {
+    for (double& x : q) {  // a generator of numbers between 0.2 and 1.2
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      x = 0.2 + static_cast<double>(state >> 33) / 2147483648.0;
+    }
+    normalize(m, q.data());
+    compute_poses(m, q.data(), at);
+    evaluate_rows<true>(m, *this, q.data(), at, values, false);
+    for (int k = 0; k < m.rows; ++k) {
+      if (coefficient_start[k + 1] > coefficient_start[k]) idle[k] = 0;
+      for (int e = pull_start[k]; e < pull_start[k + 1] && idle[k]; ++e) {
+        Spatial<double> f = values.pull[e];
+        for (int i = pull_body[e]; i > 0 && idle[k]; f = shift_force(f, at.pose[i].r), i = m.bodies[i].parent)
+          for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) {
+            const double size =
+                norm1(at.S[j].angular) * norm1(f.angular) + norm1(at.S[j].linear) * norm1(f.linear) + 1e-6;
+            if (std::fabs(dot(at.S[j], f)) > 1e-12 * size) idle[k] = 0;
+          }
+      }
+    }
   }
 }
 

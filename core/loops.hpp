@@ -58,6 +58,8 @@ class LoopSolver {
       drop_finished_rows(front_of_[i], kSound);
       leave(system, i);
     }
+    for (int k = 0; k < s_.rows(); ++k)
+      if (s_.idle[k]) dependent_.push_back(k);
     redundant = static_cast<int>(dependent_.size());
     for (const int row : dependent_) lambda[row] = 0;
     for (int f = 0; f < used_; ++f) finish(f, lambda);
@@ -101,6 +103,7 @@ class LoopSolver {
     std::vector<std::vector<int>> rows(m_.size()), joints(m_.size());
     touched_.assign(s_.rows(), 0);
     for (int k = 0; k < s_.rows(); ++k) {
+      if (s_.idle[k]) continue;
       std::vector<int> bodies;
       for (int e = s_.pull_start[k]; e < s_.pull_start[k + 1]; ++e) bodies.push_back(s_.pull_body[e]);
       std::vector<char> joint(m_.size());
