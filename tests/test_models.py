@@ -311,3 +311,15 @@ def test_pulling_a_string_does_work():
     gained = traj.energy[-1] - traj.energy[0]
     assert work > 0.01
     assert gained == pytest.approx(work - lost, rel=5e-3)
+
+
+def test_scissor_lift_over_a_thousand_seconds():
+    """Hundreds of singular passages: it stays on its branch, and the energy comes back after each."""
+    model, initial = loaded("scissor_lift_5")
+    traj = st.simulate(model, st.assemble(model, initial), duration=1000.0, dt=0.01)
+    assert traj.substeps.sum() == 0
+    assert traj.constraint_error.max() < 1e-10
+    angle, error = traj["left1"], np.abs(traj.energy - traj.energy[0]) / abs(traj.energy[0])
+    assert error.max() < 0.05
+    assert error[np.abs(angle - np.pi / 2) > 0.4].max() < 1e-3
+    np.testing.assert_allclose([angle.min(), angle.max()], [0.4, np.pi - 0.4], atol=1e-5)
