@@ -72,6 +72,8 @@ class VariationalRun final : public AnyRun {
   void drive(const std::vector<char>& driven) override {
     scheme_.drive(driven);
     constrained_.driven = driven;
+    drives_ = std::find(driven.begin(), driven.end(), char(1)) != driven.end();
+    free_ = !drives_ && m_.rows == 0;
   }
 
   void reset(const double* q0, const double* p0, const double* rates) override {
@@ -85,7 +87,7 @@ class VariationalRun final : public AnyRun {
   // One step of h under constant generalized forces and inputs; false when it cannot be taken, and the state stays.
   bool step(double h, const double* tau, const double* inputs, const double* target, const double* rates) override {
     if (h != h_) known_ = 0, h_ = h;
-    std::copy(target, target + m_.nq, target_.begin());
+    if (drives_) std::copy(target, target + m_.nq, target_.begin());
     begins_ = true;
     bool done = attempt(h, tau, inputs);
     if (!done) {
@@ -101,7 +103,7 @@ class VariationalRun final : public AnyRun {
         return false;
       }
     }
-    std::copy(rates, rates + m_.nv, rate.begin());
+    if (drives_) std::copy(rates, rates + m_.nv, rate.begin());
     return true;
   }
 
@@ -118,7 +120,7 @@ class VariationalRun final : public AnyRun {
 
  private:
   void velocity_of(const std::vector<double>& at, const std::vector<double>& momentum, double* v) {
-    if (constrained_.is_free()) {
+    if (free_) {
       factorize_mass(m_, at.data(), scratch_);
       return solve_mass(m_, momentum.data(), v, scratch_);
     }
@@ -141,6 +143,7 @@ class VariationalRun final : public AnyRun {
 
   // out ← where prescribed coordinates are on a fraction of the way from q to `end`.
   void move_driven(const std::vector<double>& end, double fraction, std::vector<double>& out) const {
+    if (!drives_) return;
     double d[6];
     for (int i = 1; i < m_.size(); ++i) {
       if (!constrained_.driven[i]) continue;
@@ -175,7 +178,7 @@ class VariationalRun final : public AnyRun {
     keep_remainder(q.data(), q1_.data());
     remember();
     // The impulse at q is that of half this step and of half the one before, which p leaves out.
-    if (begins_) {
+    if (begins_ && !free_) {
       const double time = 0.5 * (last_h + h);
       for (int k = 0; k < m_.rows; ++k) multipliers[k] = lambda_[k] / time;
       for (int j = 0; j < m_.nv; ++j) reaction[j] = -scheme_.reaction()[j] / time;
@@ -245,6 +248,7 @@ class VariationalRun final : public AnyRun {
   }
 
   void place_driven(std::vector<double>& at) const {
+    if (!drives_) return;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       if (constrained_.driven[i]) std::copy(&target_[b.q], &target_[b.q] + (b.nv == 1 ? 1 : b.nv + 1), &at[b.q]);
@@ -253,7 +257,7 @@ class VariationalRun final : public AnyRun {
 
   // a ← the acceleration at (q, v), with which prescribed coordinates reach their target.
   void acceleration_into(double h, const double* v, const double* tau, const double* inputs, double* a) {
-    if (constrained_.is_free()) return forward_dynamics(m_, q.data(), v, tau, inputs, a, scratch_);
+    if (free_) return forward_dynamics(m_, q.data(), v, tau, inputs, a, scratch_);
     increments(target_.data(), a);
     for (int j = 0; j < m_.nv; ++j) a[j] = 2 / (h * h) * (a[j] - h * v[j]);
     constrained_.acceleration(q.data(), v, tau, inputs, a);
@@ -409,6 +413,7 @@ class VariationalRun final : public AnyRun {
   std::vector<double> q1_, trial_, target_, delta_, lambda_, trial_lambda_, before_, weight_, p1_, guessed_, change_;
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   std::vector<int> turning_;                      // velocities that are of rotation
+  bool drives_ = false, free_ = true;  // are there prescribed coordinates? are there neither these nor constraints?
   int known_ = 0;
   double h_ = 0;         // of the run's steps
   bool begins_ = false;  // is the step still where it began?
