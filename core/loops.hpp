@@ -12,7 +12,7 @@
 #include <array>
 
 #include "constraints.hpp"
-#include "general6.hpp"
+#include "front.hpp"
 
 namespace symplectree {
 
@@ -71,16 +71,6 @@ class LoopSolver {
 
  private:
   static constexpr double kSound = 1e-3;  // least pivot of a row, relative to its natural size, while more may come
-
-  // Dense in its slots (border bodies) and rows. Strides are the capacities.
-  struct Front {
-    int slots = 0, rows = 0, slot_capacity = 0, row_capacity = 0;
-    std::vector<int> body, row;
-    std::vector<General6<double>> A;    // [slot][slot]
-    std::vector<Spatial<double>> B, C;  // [slot][row]: force by a multiplier; row by a motion
-    std::vector<double> E, e, natural;  // [row][row]; [row]
-    std::vector<Spatial<double>> g;     // [slot]
-  };
 
   // An eliminated unknown: what it is, and its equation in the unknowns that were left.
   struct Step {
@@ -156,86 +146,23 @@ class LoopSolver {
     return f;
   }
 
-  // Room for so many slots and rows; what is there stays.
-  static void reserve(Front& f, int slots, int rows) {
-    if (slots <= f.slot_capacity && rows <= f.row_capacity) return;
-    Front g;
-    g.slots = f.slots, g.rows = f.rows;
-    g.slot_capacity = std::max(slots, f.slot_capacity ? 2 * f.slot_capacity : 2);
-    g.row_capacity = std::max(rows, f.row_capacity ? 2 * f.row_capacity : 8);
-    const std::size_t s = g.slot_capacity, r = g.row_capacity;
-    g.body.resize(s), g.row.resize(r), g.A.resize(s * s), g.B.resize(s * r), g.C.resize(s * r), g.E.resize(r * r);
-    g.e.resize(r), g.natural.resize(r), g.g.resize(s);
-    for (int b = 0; b < f.slots; ++b) {
-      g.body[b] = f.body[b], g.g[b] = f.g[b];
-      for (int c = 0; c < f.slots; ++c) g.A[b * s + c] = f.A[b * f.slot_capacity + c];
-      for (int k = 0; k < f.rows; ++k)
-        g.B[b * r + k] = f.B[b * f.row_capacity + k], g.C[b * r + k] = f.C[b * f.row_capacity + k];
-    }
-    for (int k = 0; k < f.rows; ++k) {
-      g.row[k] = f.row[k], g.e[k] = f.e[k], g.natural[k] = f.natural[k];
-      for (int l = 0; l < f.rows; ++l) g.E[k * r + l] = f.E[k * f.row_capacity + l];
-    }
-    f = std::move(g);
-  }
-
   int add_slot(int f, int body) {
-    Front& F = fronts_[f];
-    reserve(F, F.slots + 1, F.rows);
-    const int n = F.slots++, s = F.slot_capacity, r = F.row_capacity;
-    F.body[n] = body, F.g[n] = {};
-    for (int b = 0; b <= n; ++b) F.A[b * s + n] = F.A[n * s + b] = {};
-    for (int k = 0; k < F.rows; ++k) F.B[n * r + k] = F.C[n * r + k] = {};
     front_of_[body] = f;
-    return n;
+    return fronts_[f].add_slot(body);
   }
 
   void add_row(int f, int row, double compliance, double e) {
-    Front& F = fronts_[f];
-    reserve(F, F.slots, F.rows + 1);
-    const int n = F.rows++, r = F.row_capacity;
-    F.row[n] = row, F.e[n] = e, F.natural[n] = compliance;
-    for (int k = 0; k <= n; ++k) F.E[k * r + n] = F.E[n * r + k] = 0;
-    F.E[n * r + n] = compliance;
-    for (int b = 0; b < F.slots; ++b) F.B[b * r + n] = F.C[b * r + n] = {};
     row_front_[row] = f;
+    fronts_[f].add_row(row, compliance, e);
   }
 
-  // Everything of front g into front f, which have neither slots nor rows in common.
+  // Everything of front g into front f.
   void merge(int f, int g) {
-    Front& F = fronts_[f];
-    const Front& G = fronts_[g];
-    const int slots = F.slots, rows = F.rows;
-    reserve(F, slots + G.slots, rows + G.rows);
-    for (int b = 0; b < G.slots; ++b) {
-      const int n = add_slot(f, G.body[b]);
-      F.g[n] = G.g[b];
-      for (int c = 0; c <= b; ++c) {
-        F.A[n * F.slot_capacity + slots + c] = G.A[b * G.slot_capacity + c];
-        F.A[(slots + c) * F.slot_capacity + n] = G.A[c * G.slot_capacity + b];
-      }
-    }
-    for (int k = 0; k < G.rows; ++k) {
-      add_row(f, G.row[k], 0, G.e[k]);
-      const int n = rows + k;
-      F.natural[n] = G.natural[k];
-      for (int l = 0; l <= k; ++l) {
-        F.E[n * F.row_capacity + rows + l] = G.E[k * G.row_capacity + l];
-        F.E[(rows + l) * F.row_capacity + n] = G.E[l * G.row_capacity + k];
-      }
-      for (int b = 0; b < G.slots; ++b) {
-        F.B[(slots + b) * F.row_capacity + n] = G.B[b * G.row_capacity + k];
-        F.C[(slots + b) * F.row_capacity + n] = G.C[b * G.row_capacity + k];
-      }
-    }
-    fronts_[g].slots = fronts_[g].rows = 0;
+    Front& G = fronts_[g];
+    for (int b = 0; b < G.slots; ++b) front_of_[G.body[b]] = f;
+    for (int k = 0; k < G.rows; ++k) row_front_[G.row[k]] = f;
+    fronts_[f].take(G);
     idle_.push_back(g);
-  }
-
-  static int place(const std::vector<int>& list, int count, int what) {
-    int n = 0;
-    while (n < count && list[n] != what) ++n;
-    return n;
   }
 
   // Body i with its own matrix and force, and the rows that hold on to it.
@@ -251,11 +178,11 @@ class LoopSolver {
       pending_[k] -= 1 - touch_joint_[t];
     }
     Front& F = fronts_[front_of_[i]];
-    const int n = place(F.body, F.slots, i);
+    const int n = F.slot_of(i);
     add(F.A[n * F.slot_capacity + n], system.A[i]);
     if (system.force) F.g[n] += system.force[i];
     for (int t = touch_start_[i]; t < touch_start_[i + 1]; ++t) {
-      const int k = touch_row_[t], r = n * F.row_capacity + place(F.row, F.rows, k);
+      const int k = touch_row_[t], r = n * F.row_capacity + F.place_of(k);
       for (int e = s_.pull_start[k]; e < s_.pull_start[k + 1]; ++e) {
         if (s_.pull_body[e] != i) continue;
         F.B[r] -= system.rows_left->pull[e];
@@ -277,7 +204,7 @@ class LoopSolver {
   void eliminate_joint(const LoopSystem& system, int i) {
     const Body& body = m_.bodies[i];
     Front& F = fronts_[front_of_[i]];
-    const int n = body.nv, slots = F.slots, rows = F.rows, own = place(F.body, slots, i);
+    const int n = body.nv, slots = F.slots, rows = F.rows, own = F.slot_of(i);
     const int sc = F.slot_capacity, rc = F.row_capacity;
     const Spatial<double>*S0 = &system.left->S[body.v], *S1 = &system.right->S[body.v];
     W_.resize(slots * n), z_.resize(rows * n), c_.resize(rows * n), big_.resize(rows);
@@ -424,14 +351,8 @@ class LoopSolver {
   }
 
   void remove_row(Front& F, int l) {
-    const int rc = F.row_capacity, last = --F.rows;
     row_front_[F.row[l]] = -1;
-    if (l == last) return;
-    F.row[l] = F.row[last], F.e[l] = F.e[last], F.natural[l] = F.natural[last];
-    for (int b = 0; b < F.slots; ++b) F.B[b * rc + l] = F.B[b * rc + last], F.C[b * rc + l] = F.C[b * rc + last];
-    for (int k = 0; k < last; ++k) F.E[k * rc + l] = F.E[k * rc + last];
-    for (int k = 0; k < last; ++k) F.E[l * rc + k] = F.E[last * rc + k];
-    F.E[l * rc + l] = F.E[last * rc + last];
+    F.remove_row(l);
   }
 
   // The slot of body i becomes its parent's.
@@ -440,7 +361,7 @@ class LoopSolver {
     const int parent = m_.bodies[i].parent, f = front_of_[i];
     front_of_[i] = -1;
     if (parent == 0) {
-      remove_slot(fronts_[f], place(fronts_[f].body, fronts_[f].slots, i));
+      fronts_[f].remove_slot(fronts_[f].slot_of(i));
       return;
     }
     if (front_of_[parent] >= 0 && front_of_[parent] != f) {
@@ -448,7 +369,7 @@ class LoopSolver {
       front_of_[i] = -1;
     }
     Front& F = fronts_[f];
-    const int n = place(F.body, F.slots, i), sc = F.slot_capacity, rc = F.row_capacity;
+    const int n = F.slot_of(i), sc = F.slot_capacity, rc = F.row_capacity;
     const Vec3<double>&r = system.left->pose[i].r, &s = system.right->pose[i].r;
     for (int b = 0; b < F.slots; ++b) {
       if (b == n) continue;
@@ -466,7 +387,7 @@ class LoopSolver {
       front_of_[parent] = f;
       return;
     }
-    const int p = place(F.body, F.slots, parent);
+    const int p = F.slot_of(parent);
     for (int b = 0; b < F.slots; ++b)
       if (b != n && b != p) add(F.A[p * sc + b], F.A[n * sc + b]), add(F.A[b * sc + p], F.A[b * sc + n]);
     add(F.A[p * sc + p], F.A[n * sc + n]);
@@ -474,17 +395,7 @@ class LoopSolver {
     add(F.A[p * sc + p], F.A[p * sc + n]);
     F.g[p] += F.g[n];
     for (int k = 0; k < F.rows; ++k) F.B[p * rc + k] += F.B[n * rc + k], F.C[p * rc + k] += F.C[n * rc + k];
-    remove_slot(F, n);
-  }
-
-  static void remove_slot(Front& F, int n) {
-    const int sc = F.slot_capacity, rc = F.row_capacity, last = --F.slots;
-    if (n == last) return;
-    F.body[n] = F.body[last], F.g[n] = F.g[last];
-    for (int b = 0; b < last; ++b) F.A[b * sc + n] = F.A[b * sc + last];
-    for (int b = 0; b < last; ++b) F.A[n * sc + b] = F.A[last * sc + b];
-    F.A[n * sc + n] = F.A[last * sc + last];
-    for (int k = 0; k < F.rows; ++k) F.B[n * rc + k] = F.B[last * rc + k], F.C[n * rc + k] = F.C[last * rc + k];
+    F.remove_slot(n);
   }
 
   // Rows that are left when all bodies are gone: the largest pivots first, then those that depend on others.
