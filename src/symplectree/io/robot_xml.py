@@ -49,20 +49,20 @@ def read(data: bytes, file: Path, *, base: str = "auto", packages: Packages = No
         raise ModelError(f"base is {base!r}; give 'auto', 'fixed' or 'free'")
     filename = str(file)
     root = _parsed(data, filename)
-    notes: list[str] = []
+    said: list[str] = []
     urdf = root.tag == "robot"
     if urdf:
         check_structure(root, filename)
-        spec = _spec(filename, data, notes, text=physics_only(root))
+        spec = _spec(filename, data, said, text=physics_only(root))
     elif root.tag == "mujoco":
-        spec = _spec(filename, data, notes, path=file)
+        spec = _spec(filename, data, said, path=file)
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
-    reading = Reading(filename, spec, urdf, base, MeshFinder(file, packages), notes=notes)
+    reading = Reading(filename, spec, urdf, base, MeshFinder(file, packages))
+    reading.note("what MuJoCo's parser says", said)
     mechanism = _converted(reading, root)
     if reading.notes:
-        listing = "; ".join(dict.fromkeys(reading.notes))
-        warnings.warn(f"{filename}: not represented: {listing}", UserWarning, stacklevel=stacklevel + 1)
+        warnings.warn(f"{filename}: not represented: {reading.summary()}", UserWarning, stacklevel=stacklevel + 1)
     return mechanism
 
 
@@ -104,12 +104,12 @@ def _at_line(data: bytes, filename: str, line: int, what: str, column: int | Non
     return Source(text, filename).error(sum(map(len, lines[: line - 1])) + column, what)
 
 
-def _spec(filename: str, data: bytes, notes: list[str], *, text: str | None = None, path: Path | None = None) -> Any:
-    """What MuJoCo's parser makes of the file; its own warnings join the notes instead of going to a log file."""
+def _spec(filename: str, data: bytes, said: list[str], *, text: str | None = None, path: Path | None = None) -> Any:
+    """What MuJoCo's parser makes of the file; its own warnings are kept instead of going to a log file."""
     import mujoco
 
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda message: notes.append(str(message).strip()))
+    mujoco.set_mju_user_warning(lambda message: said.append(str(message).strip()))
     try:
         if text is not None:
             return mujoco.MjSpec.from_string(text)

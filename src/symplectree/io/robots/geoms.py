@@ -20,7 +20,7 @@ GREY = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a geom without colour
 
 
 def kind(geom: Any) -> str:
-    """"sphere", "mesh" and so on."""
+    """ "sphere", "mesh" and so on."""
     return str(geom.type.name).removeprefix("mjGEOM_").lower()
 
 

@@ -14,6 +14,8 @@ from symplectree.lie import pose
 from symplectree.mechanism.inertia import RigidMass, carried, inertia_matrix, merged
 from symplectree.mechanism.mechanism import Frame, Mass
 
+ROUNDING = 1e-15  # square of a radius of gyration [m²] that programs wrote for zero, also with a minus sign
+
 
 def add_masses(r: Reading) -> None:
     """Give each moving link one mass, that of all bodies fixed to it; raises ModelError when no body can have it."""
@@ -67,6 +69,8 @@ def _given_mass(r: Reading, body: Any) -> RigidMass:
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
         inertia = np.diag(r.numbers(f"the inertia of {owner}", body.inertia))
+    if np.abs(inertia).max() < ROUNDING * mass:
+        inertia = np.zeros((3, 3))
     R = rotation_matrix(r, body.iquat, body.ialt, body.compiler, f"the inertia of {owner}")
     com = r.numbers(f"the centre of mass of {owner}", body.ipos)
     return carried(RigidMass(mass, np.zeros(3), inertia), pose(R, com))

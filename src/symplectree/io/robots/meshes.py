@@ -34,7 +34,9 @@ class MeshFinder:
             elif packages is not None:
                 folders = [Path(folder) for folder in packages]
         except TypeError:
-            raise ModelError(f"packages is {packages!r}; give folders by name of package, or a list of folders") from None
+            raise ModelError(
+                f"packages is {packages!r}; give folders by name of package, or a list of folders"
+            ) from None
         self.folders = [*folders, *self.by_name.values(), self.home]
         self.roots = [*folders, self.home, *self.home.parents]
         self.missing: dict[str, None] = {}

@@ -13,7 +13,7 @@ from symplectree.io.robots.meshes import MeshFinder
 from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Frame, Mechanism
 
-LISTED = 6  # names in a row, before "and 3 more"
+LISTED = 4  # names in a row, before "and 3 more"
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Reading:
     | base | "auto", "fixed" or "free" |
     | finder | where meshes are |
     | bodies, sites | by name: where they are, and which frame they became |
-    | notes | what cannot be represented, for the one warning |
+    | notes | what cannot be represented, for the one warning: kinds of things, and names of each |
     """
 
     filename: str
@@ -57,7 +57,7 @@ class Reading:
     mechanism: Mechanism = field(default_factory=Mechanism)
     bodies: dict[str, BodyPlace] = field(default_factory=dict)
     sites: dict[str, Frame] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=dict)
     frame_names: set[str] = field(default_factory=lambda: {"world"})
     joint_names: set[str] = field(default_factory=set)
 
@@ -67,9 +67,14 @@ class Reading:
 
     def note(self, what: str, names: Iterable[str] = ()) -> None:
         """Remember what is left out, unless there are no names of it."""
-        names = list(dict.fromkeys(names))
-        if names:
-            self.notes.append(f"{what} ({len(names)}: {listed(names)})")
+        for name in names:
+            known = self.notes.setdefault(what, [])
+            if name not in known:
+                known.append(name)
+
+    def summary(self) -> str:
+        """All notes in one line."""
+        return "; ".join(f"{what} ({len(names)}: {listed(names)})" for what, names in self.notes.items())
 
     def numbers(self, owner: str, values: Any) -> Array:
         """The values as an array; raises ModelError naming the owner when one is not finite."""

@@ -34,7 +34,7 @@ def add_tree(r: Reading) -> None:
 
 
 def joint_kind(joint: Any) -> str:
-    """"hinge", "slide", "ball" or "free"."""
+    """ "hinge", "slide", "ball" or "free"."""
     return str(joint.type.name).removeprefix("mjJNT_").lower()
 
 
@@ -65,7 +65,9 @@ def _bases(r: Reading) -> list[str]:
     candidates = moving or [body for body in fixed if not r.urdf or still]
     if len(candidates) > 1:
         names = ", ".join(repr(body.name) for body in candidates)
-        raise r.error(f"base='free' is asked for, but {names} all stand on the ground; give their free joints in the file")
+        raise r.error(
+            f"base='free' is asked for, but {names} all stand on the ground; give their free joints in the file"
+        )
     if not candidates and not any(joint_kind(j) == "free" for body in roots for j in body.joints):
         raise r.error("base='free' is asked for, but no body is fixed to the ground: joints move it already")
     return [body.name for body in candidates]

@@ -1,0 +1,130 @@
+"""Robots from URDF and MJCF: all of two packages against Pinocchio and MuJoCo, and energy kept in motion."""
+
+import importlib.metadata
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from robot_files import (
+    find,
+    load_quietly,
+    mjcf_files,
+    mujoco_dynamics,
+    our_dynamics,
+    pinocchio_dynamics,
+    pinocchio_robot,
+    random_state,
+    urdf_files,
+    worst,
+)
+from sexpr_round_trip import assert_round_trip
+
+# files that no reader could make a mechanism of, and what the sentence must name
+DEFECTS = {
+    "ur3.urdf": ("no link",),
+    "romeo_small.urdf": ("'RShoulderYawLink'", "largest exceeds the sum"),
+    "romeo_laas_small.urdf": ("'LShoulderYaw_link'", "largest exceeds the sum"),
+}
+URDFS = [file for file in urdf_files() if file.name not in DEFECTS]
+AGREEMENT = 1e-12  # of values of order one to 1e4, each a sum of thousands of products; measured 6e-15
+
+
+def _installed(name: str) -> bool:
+    try:
+        importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _name(path) -> str:
+    return f"{path.parent.parent.name}/{path.name}" if path.suffix == ".urdf" else path.name
+
+
+def assert_agree(ours, theirs) -> None:
+    for name, error in worst(ours, theirs).items():
+        assert error < AGREEMENT, f"{name} is off by {error:.2g}"
+
+
+@pytest.mark.skipif(not _installed("example-robot-data"), reason="example-robot-data is not installed")
+def test_all_urdfs_are_there():
+    assert len(urdf_files()) >= 69
+
+
+@pytest.mark.skipif(not _installed("gymnasium"), reason="gymnasium is not installed")
+def test_all_mjcf_files_are_there():
+    assert len(mjcf_files()) >= 14
+
+
+@pytest.mark.parametrize("path", URDFS, ids=_name)
+def test_urdf_agrees_with_pinocchio(path):
+    fixed = load_quietly(path)
+    for mechanism in (fixed, load_quietly(path, base="free")):
+        model = mechanism.build()
+        robot = pinocchio_robot(path, mechanism, free="root" in model.joints)
+        assert robot.model.nv == model.nv
+        for seed in range(2):
+            q, v = random_state(model, seed)
+            ours = our_dynamics(model, q, v)
+            ours["potential"] = ours["potential"] - model.ground_energy  # Pinocchio leaves out what cannot move
+            assert_agree(ours, pinocchio_dynamics(robot, model, q, v))
+    assert_round_trip(fixed)
+
+
+@pytest.mark.parametrize("path", [file for file in urdf_files() if file.name in DEFECTS], ids=_name)
+def test_defects_are_named(path):
+    with pytest.raises(st.ModelError) as raised:
+        load_quietly(path)
+    for words in (path.name, *DEFECTS[path.name]):
+        assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("path", mjcf_files(), ids=_name)
+def test_mjcf_agrees_with_mujoco(path):
+    mechanism = load_quietly(path)
+    model = mechanism.build()
+    for seed in range(3):
+        q, v = random_state(model, seed)
+        assert_agree(our_dynamics(model, q, v), mujoco_dynamics(path, model, q, v))
+    assert_round_trip(mechanism)
+
+
+def without_losses(mechanism: st.Mechanism) -> st.Model:
+    """The model without dampers and motors: nothing left that changes the energy."""
+    mechanism.elements = [e for e in mechanism.elements if not isinstance(e, st.JointDamper | st.JointForce)]
+    return mechanism.build()
+
+
+@pytest.mark.parametrize(
+    ("name", "base"), [("panda.urdf", "fixed"), ("anymal_b_simple_description/robots/anymal.urdf", "free"),
+                       ("talos_reduced.urdf", "free"), ("talos_full_v2.urdf", "fixed"), ("humanoid.xml", "auto")],
+)  # fmt: skip
+def test_robots_keep_their_energy(name, base):
+    model = without_losses(load_quietly(find(name), base=base))
+    rng = np.random.default_rng(0)
+    q0 = st.assemble(model, st.retract(model, model.neutral, 0.1 * rng.normal(size=model.nv)))
+    v0 = st.project_velocity(model, q0, 0.3 * rng.normal(size=model.nv))
+    traj = st.simulate(model, q0, v0=v0, duration=0.5, dt=0.001)
+    energy = traj.energy
+    exchanged = np.ptp(traj.kinetic)
+    assert exchanged > 1
+    print(name, np.ptp(energy) / exchanged)
+    assert np.ptp(energy) < 1e-4 * exchanged  # second order: the error oscillates with dt²
+    if model.rows:
+        assert traj.constraint_error.max() < 1e-10
+
+
+@pytest.mark.parametrize("name", ["anymal_b_simple_description/robots/anymal.urdf", "talos_reduced.urdf", "panda.urdf"])
+def test_robots_keep_their_momentum_in_space(name):
+    mechanism = load_quietly(find(name), base="free")
+    mechanism.gravity = (0, 0, 0)
+    model = mechanism.build()  # dampers stay: forces inside the robot change no momentum
+    rng = np.random.default_rng(1)
+    q0 = st.assemble(model, st.retract(model, model.neutral, 0.1 * rng.normal(size=model.nv)))
+    v0 = st.project_velocity(model, q0, 0.5 * rng.normal(size=model.nv))
+    traj = st.simulate(model, q0, v0=v0, duration=0.3, dt=0.001)
+    change = np.abs(traj.momentum - traj.momentum[0]).max()
+    print(name, change)
+    assert np.abs(traj.v[-1] - traj.v[0]).max() > 0.1
+    assert change < 1e-9 * np.abs(traj.momentum[0]).max()  # stopping of the root finder, 300 steps
