@@ -116,15 +116,44 @@ def pinocchio_dynamics(robot: PinocchioRobot, ours: st.Model, q: np.ndarray, v: 
     }
 
 
-def mujoco_dynamics(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
-    """The same from MuJoCo's compiled model, in our coordinates.
+def pinocchio_mjcf(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """The same from Pinocchio's reading of an MJCF file, which keeps our order; without springs and dampers."""
+    there = pin.buildModelFromMJCF(str(path))
+    data, x, P = there.createData(), q.copy(), np.eye(ours.nv)
+    for place in ours.joints.values():
+        if isinstance(place.joint, st.Free):
+            x[place.q] = q[place.q][[0, 1, 2, 4, 5, 6, 3]]
+            P[place.v, place.v] = np.eye(6)[TWIST]
+    M = pin.crba(there, data, x)
+    return {
+        "mass matrix": P.T @ (np.triu(M) + np.triu(M, 1).T) @ P,
+        "bias": P.T @ pin.nonLinearEffects(there, data, x, P @ v),
+        "kinetic": pin.computeKineticEnergy(there, data, x, P @ v),
+        "potential": pin.computePotentialEnergy(there, data, x),
+    }
+
+
+def compiled(path: Path) -> Any:
+    """MuJoCo's model of a file, its warnings not written to a log file."""
+    import mujoco
+
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: None)
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def mujoco_state(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> tuple[Any, Any, np.ndarray, np.ndarray]:
+    """MuJoCo's compiled model, its data at our state, P and Ṗ v.
 
     MuJoCo's free joint has the velocity (linear in the world, angular in the body): v_mujoco = P(q) v_ours, and its
     acceleration is P a + Ṗ v, where Ṗ v = R (ω × v) in the linear part.
     """
     import mujoco
 
-    there = mujoco.MjModel.from_xml_path(str(path))
+    there = compiled(path)
     there.opt.density = there.opt.viscosity = 0
     there.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     there.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
@@ -142,6 +171,14 @@ def mujoco_dynamics(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) ->
         else:
             P[to : to + place.joint.nv, place.v] = np.eye(place.joint.nv)
     data.qvel[:] = P @ v
+    return there, data, P, drift
+
+
+def mujoco_dynamics(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """The same from MuJoCo's compiled model, in our coordinates."""
+    import mujoco
+
+    there, data, P, drift = mujoco_state(path, ours, q, v)
     mujoco.mj_forward(there, data)
     M = np.zeros((there.nv, there.nv))
     mujoco.mj_fullM(there, data, M)

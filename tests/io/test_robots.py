@@ -13,6 +13,7 @@ from robot_files import (
     mujoco_dynamics,
     our_dynamics,
     pinocchio_dynamics,
+    pinocchio_mjcf,
     pinocchio_robot,
     random_state,
     urdf_files,
@@ -26,6 +27,8 @@ DEFECTS = {
     "romeo_small.urdf": ("'RShoulderYawLink'", "largest exceeds the sum"),
     "romeo_laas_small.urdf": ("'LShoulderYaw_link'", "largest exceeds the sum"),
 }
+# what Pinocchio does not read: settotalmass; every tree but the first; the density of capsules given by fromto
+NOT_PINOCCHIO = ("half_cheetah.xml", "pusher.xml", "pusher_v5.xml", "reacher.xml", "swimmer.xml")
 URDFS = [file for file in urdf_files() if file.name not in DEFECTS]
 AGREEMENT = 1e-12  # of values of order one to 1e4, each a sum of thousands of products; measured 6e-15
 
@@ -90,32 +93,51 @@ def test_mjcf_agrees_with_mujoco(path):
     assert_round_trip(mechanism)
 
 
+@pytest.mark.parametrize("path", [file for file in mjcf_files() if file.name not in NOT_PINOCCHIO], ids=_name)
+def test_mjcf_agrees_with_pinocchio(path):
+    mechanism = load_quietly(path)
+    mechanism.elements.clear()  # Pinocchio's dynamics know no springs
+    model = mechanism.build()
+    for seed in range(2):
+        q, v = random_state(model, seed)
+        ours = our_dynamics(model, q, v)
+        ours["potential"] = ours["potential"] - model.ground_energy
+        assert_agree(ours, pinocchio_mjcf(path, model, q, v))
+
+
 def without_losses(mechanism: st.Mechanism) -> st.Model:
     """The model without dampers and motors: nothing left that changes the energy."""
     mechanism.elements = [e for e in mechanism.elements if not isinstance(e, st.JointDamper | st.JointForce)]
     return mechanism.build()
 
 
+ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
+
+
 @pytest.mark.parametrize(
-    ("name", "base"), [("panda.urdf", "fixed"), ("anymal_b_simple_description/robots/anymal.urdf", "free"),
-                       ("talos_reduced.urdf", "free"), ("talos_full_v2.urdf", "fixed"), ("humanoid.xml", "auto")],
+    ("name", "base", "spread"),
+    [
+        # arms fall at 10 rad/s and fingers whirl without limits: errors of second order at 1 ms, but no drift
+        ("panda.urdf", "fixed", 1e-3), ("talos_full_v2.urdf", "fixed", 2e-3),
+        # free fall turns a hundred times as much into kinetic energy as the limbs have
+        (ANYMAL, "free", 1e-10), ("talos_reduced.urdf", "free", 1e-10), ("humanoid.xml", "auto", 1e-7),
+    ],
 )  # fmt: skip
-def test_robots_keep_their_energy(name, base):
+def test_robots_keep_their_energy(name, base, spread):
     model = without_losses(load_quietly(find(name), base=base))
     rng = np.random.default_rng(0)
     q0 = st.assemble(model, st.retract(model, model.neutral, 0.1 * rng.normal(size=model.nv)))
     v0 = st.project_velocity(model, q0, 0.3 * rng.normal(size=model.nv))
-    traj = st.simulate(model, q0, v0=v0, duration=0.5, dt=0.001)
-    energy = traj.energy
-    exchanged = np.ptp(traj.kinetic)
-    assert exchanged > 1
-    print(name, np.ptp(energy) / exchanged)
-    assert np.ptp(energy) < 1e-4 * exchanged  # second order: the error oscillates with dt²
+    traj = st.simulate(model, q0, v0=v0, duration=2, dt=0.001)
+    energy, exchanged = traj.energy, np.ptp(traj.kinetic)
+    assert exchanged > 50
+    assert np.ptp(energy) < spread * exchanged
+    assert abs(energy[-400:].mean() - energy[:400].mean()) < 0.2 * spread * exchanged
     if model.rows:
-        assert traj.constraint_error.max() < 1e-10
+        assert traj.constraint_error.max() < 1e-12
 
 
-@pytest.mark.parametrize("name", ["anymal_b_simple_description/robots/anymal.urdf", "talos_reduced.urdf", "panda.urdf"])
+@pytest.mark.parametrize("name", [ANYMAL, "talos_reduced.urdf", "panda.urdf"])
 def test_robots_keep_their_momentum_in_space(name):
     mechanism = load_quietly(find(name), base="free")
     mechanism.gravity = (0, 0, 0)
@@ -125,6 +147,5 @@ def test_robots_keep_their_momentum_in_space(name):
     v0 = st.project_velocity(model, q0, 0.5 * rng.normal(size=model.nv))
     traj = st.simulate(model, q0, v0=v0, duration=0.3, dt=0.001)
     change = np.abs(traj.momentum - traj.momentum[0]).max()
-    print(name, change)
     assert np.abs(traj.v[-1] - traj.v[0]).max() > 0.1
     assert change < 1e-9 * np.abs(traj.momentum[0]).max()  # stopping of the root finder, 300 steps

@@ -108,7 +108,8 @@ def _equality(r: Reading, equality: Any) -> None:
 def _joint_equality(r: Reading, equality: Any) -> None:
     """q₁ − ref₁ = Σ cᵢ (q₂ − ref₂)ⁱ, or q₁ − ref₁ = c₀ without a second joint."""
     owner = f"equality {_equality_name(equality)}"
-    first, second = (r.spec.joint(name) if name else None for name in (equality.name1, equality.name2))
+    first: Any = r.spec.joint(equality.name1)
+    second: Any = r.spec.joint(equality.name2) if equality.name2 else None
     for name, joint in ((equality.name1, first), (equality.name2, second)):
         if name and joint is None:
             raise r.error(f"{owner} names joint {name!r}, which does not exist")

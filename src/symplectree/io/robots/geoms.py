@@ -98,6 +98,8 @@ def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
     mesh = r.spec.mesh(geom.meshname)
     if mesh is None:
         raise r.error(f"{owner} names mesh {geom.meshname!r}, which does not exist")
+    if "SHELL" in mesh.inertia.name:
+        raise r.error(f"{owner} is a shell, whose inertia is not known here; give its body an inertial")
     if len(mesh.uservert):
         points = np.array(mesh.uservert, dtype=float).reshape(-1, 3)
         faces = np.array(mesh.userface, dtype=int).reshape(-1, 3)
@@ -107,7 +109,7 @@ def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
         corners = triangles(path) if path else None
     if corners is None or not corners.size:
         return None
-    scaled = (corners * np.array(mesh.scale) - np.array(mesh.refpos)) @ quaternion_matrix(mesh.refquat)
+    scaled = (corners - np.array(mesh.refpos)) @ quaternion_matrix(mesh.refquat) * np.array(mesh.scale)
     if np.prod(mesh.scale) < 0:
         scaled = scaled[:, ::-1]
     if "CONVEX" in mesh.inertia.name:

@@ -46,13 +46,10 @@ def _mass(r: Reading, body: Any) -> RigidMass:
     """Mass of one body in its own axes."""
     import mujoco
 
-    rule = mujoco.mjtInertiaFromGeom
+    rules, rule = mujoco.mjtInertiaFromGeom, body.compiler.inertiafromgeom
     explicit = bool(body.explicitinertial)
-    if not r.urdf and (
-        r.spec.compiler.inertiafromgeom == rule.mjINERTIAFROMGEOM_TRUE
-        or (r.spec.compiler.inertiafromgeom == rule.mjINERTIAFROMGEOM_AUTO and not explicit)
-    ):
-        low, high = r.spec.compiler.inertiagrouprange
+    if not r.urdf and (rule == rules.mjINERTIAFROMGEOM_TRUE or (rule == rules.mjINERTIAFROMGEOM_AUTO and not explicit)):
+        low, high = body.compiler.inertiagrouprange
         counted = [geom for geom in body.geoms if low <= geom.group <= high]
         if counted or not explicit:
             return merged([geom_mass(r, geom, body.name) for geom in counted])

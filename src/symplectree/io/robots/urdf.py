@@ -44,12 +44,12 @@ def check_structure(robot: Element, filename: str) -> None:
         ends = []
         for end in ("parent", "child"):
             element = joint.find(end)
-            name = None if element is None else element.get("link")
-            if name is None:
+            end_link = None if element is None else element.get("link")
+            if end_link is None:
                 raise refuse(f"{owner} names no {end} link")
-            if name not in links:
-                raise refuse(f"the {end} of {owner} is no link of the robot: {unknown('link', name, links)}")
-            ends.append(name)
+            if end_link not in links:
+                raise refuse(f"the {end} of {owner} is no link of the robot: {unknown('link', end_link, links)}")
+            ends.append(end_link)
         if ends[1] in parent:
             raise refuse(f"link {ends[1]!r} is the child of two joints, the second being {owner}; a robot is a tree")
         parent[ends[1]] = ends[0]
