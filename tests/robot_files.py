@@ -117,8 +117,12 @@ def pinocchio_dynamics(robot: PinocchioRobot, ours: st.Model, q: np.ndarray, v: 
 
 
 def pinocchio_mjcf(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
-    """The same from Pinocchio's reading of an MJCF file, which keeps our order; without springs and dampers."""
+    """The same from Pinocchio's reading of an MJCF file, which keeps our order; without springs and dampers.
+
+    Its kinetic energy leaves out armature, and it takes no gravity from the file.
+    """
     there = pin.buildModelFromMJCF(str(path))
+    there.gravity = pin.Motion(np.concatenate([ours.gravity, np.zeros(3)]))
     data, x, P = there.createData(), q.copy(), np.eye(ours.nv)
     for place in ours.joints.values():
         if isinstance(place.joint, st.Free):
@@ -128,7 +132,7 @@ def pinocchio_mjcf(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> 
     return {
         "mass matrix": P.T @ (np.triu(M) + np.triu(M, 1).T) @ P,
         "bias": P.T @ pin.nonLinearEffects(there, data, x, P @ v),
-        "kinetic": pin.computeKineticEnergy(there, data, x, P @ v),
+        "kinetic": pin.computeKineticEnergy(there, data, x, P @ v) + ours.armature @ v**2 / 2,
         "potential": pin.computePotentialEnergy(there, data, x),
     }
 

@@ -186,8 +186,8 @@ def test_files_that_are_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("robot.urdf", "URDF cannot be read yet"),
-        ("robot.XML", "MJCF cannot be read yet"),
+        ("robot.urdf", "robot.urdf cannot be read"),
+        ("robot.XML", "robot.XML cannot be read"),
         ("robot.step", "'.step' is not known"),
         ("robot", "no suffix"),
     ],
@@ -195,6 +195,14 @@ def test_files_that_are_not_there(tmp_path):
 def test_other_formats(path, words):
     with pytest.raises(st.ModelError, match=words):
         st.load(path)
+
+
+def test_arguments_for_robots_alone(tmp_path):
+    path = tmp_path / "m.sexp"
+    path.write_text("(system)")
+    for arguments in ({"base": "free"}, {"packages": tmp_path}):
+        with pytest.raises(st.ModelError, match="are for robots"):
+            st.load(path, **arguments)
 
 
 def test_arguments_of_loads():
