@@ -119,7 +119,7 @@ def pinocchio_dynamics(robot: PinocchioRobot, ours: st.Model, q: np.ndarray, v: 
 def pinocchio_mjcf(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
     """The same from Pinocchio's reading of an MJCF file, which keeps our order; without springs and dampers.
 
-    Its kinetic energy leaves out armature, and it takes no gravity from the file.
+    It takes no gravity from the file, and its kinetic energy counts armature only in part: ours is summed from bodies.
     """
     there = pin.buildModelFromMJCF(str(path))
     there.gravity = pin.Motion(np.concatenate([ours.gravity, np.zeros(3)]))
@@ -129,10 +129,12 @@ def pinocchio_mjcf(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> 
             x[place.q] = q[place.q][[0, 1, 2, 4, 5, 6, 3]]
             P[place.v, place.v] = np.eye(6)[TWIST]
     M = pin.crba(there, data, x)
+    pin.forwardKinematics(there, data, x, P @ v)
+    kinetic = sum(there.inertias[i].vtiv(data.v[i]) for i in range(1, there.njoints)) / 2
     return {
         "mass matrix": P.T @ (np.triu(M) + np.triu(M, 1).T) @ P,
         "bias": P.T @ pin.nonLinearEffects(there, data, x, P @ v),
-        "kinetic": pin.computeKineticEnergy(there, data, x, P @ v) + ours.armature @ v**2 / 2,
+        "kinetic": kinetic + ours.armature @ v**2 / 2,
         "potential": pin.computePotentialEnergy(there, data, x),
     }
 
