@@ -45,8 +45,16 @@ BAD = [
     ("r.urdf", urdf(A, B, joints=glue("ab", "ab")), "child of two", "'k'"),
     ("r.urdf", urdf(A, link("world"), joints=joint("j", "fixed", "a", "world")), "'world' is not the root", ""),
     ("r.urdf", spoiled("-1"), "mass of link 'b' is -1", ""),
-    ("r.urdf", spoiled("nan"), "mass of link 'b'", "not finite"),
-    ("r.urdf", spoiled("one"), "'value'", ""),
+    ("r.urdf", spoiled("nan"), "value in <mass> of link 'b' is 'nan'", "1 finite number"),
+    ("r.urdf", spoiled("one"), "value in <mass> of link 'b' is 'one'", ""),
+    ("r.urdf", spoiled("1").replace('izz="1"', "", 1), "izz in <inertia> of link 'a' is missing", ""),
+    (
+        "r.urdf",
+        urdf(A, link("b", '<inertial><mass value="1"/></inertial>'), joints=TURNING),
+        "link 'b'",
+        "no <inertia>",
+    ),
+    ("r.urdf", urdf(A, B, joints=joint("j", "fixed", "a", "b", '<origin rpy="0 0"/>')), "rpy in <origin>", "joint 'j'"),
     (
         "r.urdf",
         urdf(A, B, joints=joint("j", "continuous", "a", "b", '<axis xyz="0 0 0"/>')),

@@ -117,8 +117,9 @@ def _spec(filename: str, data: bytes, said: list[str], *, text: str | None = Non
     except ValueError as error:
         message = re.sub(r"^(XML )?Error: (Error: )?", "", " ".join(str(error).split()))
         found = re.search(r"(?:, line |Line number=)(\d+)", message)
-        if found is None or text is not None:
+        message = message.replace(found[0], "") if found else message
+        if found is None or text is not None:  # the text's lines are not those of the file
             raise ModelError(f"{filename}: {message}") from None
-        raise _at_line(data, filename, int(found[1]), message.replace(found[0], "")) from None
+        raise _at_line(data, filename, int(found[1]), message) from None
     finally:
         mujoco.set_mju_user_warning(before)

@@ -19,6 +19,18 @@ Element = ElementTree.Element
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 NAMED = 3  # links of a loop that an error names
 
+# what stands in links and joints: attributes, how many numbers each has, and whether it may be left out
+NUMBERS = {
+    "inertial/origin": (("xyz", "rpy"), 3, True),
+    "inertial/mass": (("value",), 1, False),
+    "inertial/inertia": (("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1, False),
+    "origin": (("xyz", "rpy"), 3, True),
+    "axis": (("xyz",), 3, False),
+    "dynamics": (("damping", "friction"), 1, True),
+    "limit": (("lower", "upper", "effort", "velocity"), 1, True),
+    "mimic": (("multiplier", "offset"), 1, True),
+}
+
 
 def check_structure(robot: Element, filename: str) -> None:
     """Raise ModelError naming file and culprit unless links and joints form one tree."""
@@ -54,6 +66,28 @@ def check_structure(robot: Element, filename: str) -> None:
             raise refuse(f"link {ends[1]!r} is the child of two joints, the second being {owner}; a robot is a tree")
         parent[ends[1]] = ends[0]
     _check_one_root(links, parent, refuse)
+    for what in ("link", "joint"):
+        for element in robot.findall(what):
+            _check_numbers(element, f"{what} {element.get('name')!r}", refuse)
+
+
+def _check_numbers(element: Element, owner: str, refuse: Any) -> None:
+    for inertial in element.findall("inertial"):
+        for tag in ("mass", "inertia"):
+            if inertial.find(tag) is None:
+                raise refuse(f"the inertial of {owner} has no <{tag}>")
+    for path, (attributes, count, optional) in NUMBERS.items():
+        for part in element.findall(path):
+            for name in attributes:
+                text = part.get(name)
+                if text is None and optional:
+                    continue
+                try:
+                    _floats(text or "", count)
+                except ValueError:
+                    what = f"{name} in <{path.rpartition('/')[2]}> of {owner}"
+                    given = "missing" if text is None else repr(text)
+                    raise refuse(f"{what} is {given}; give {count} finite number{'s' * (count > 1)}") from None
 
 
 def _check_one_root(links: list[str], parent: dict[str, str], refuse: Any) -> None:
@@ -165,6 +199,6 @@ def _colour(material: Element | None, colours: dict[str | None, Element]) -> tup
 
 def _floats(text: str, count: int | None = None) -> tuple[float, ...]:
     values = tuple(float(word) for word in text.split())
-    if not values or (count is not None and len(values) != count):
+    if not values or (count is not None and len(values) != count) or not np.all(np.isfinite(values)):
         raise ValueError(text)
     return values
