@@ -50,4 +50,5 @@ def assert_round_trip(m: st.Mechanism) -> st.Mechanism:
     again = st.loads(text)
     assert again.to_sexpr() == text
     assert_same_models(again.build(), m.build())
+    assert plain(again.shapes) == plain(m.shapes)
     return again

@@ -73,6 +73,11 @@ CASES = [
     ('(system (tx 1 (frame "b" ‸(parent "world"))))', "hangs on that one", ""),
     ('(system (frame "a" (‸spring "a" "b" (stiffness 1))))', "no option spring", "a parenthesis is missing"),
     ("(system (world ‸(tx 1)))", "frames do not stand", ""),
+    # shapes
+    ('(system (‸shape "world" "cube"))', "'cube'", ""),
+    ('(system (‸shape "world" "box" (size 1 2)))', "give 3 numbers", ""),
+    ('(system (‸shape "world" "sphere" (size 1) (pose 1 2 3)))', "4×4", ""),
+    ('(system (shape "world" "mesh" (‸file "a.stl")))', "no option file", ""),
     # elements
     ('(system (‸spring "a" (stiffness 1)))', "spring needs b", 'write (spring "a" "b" (stiffness …)'),
     ('(system (‸spring "a" "b"))', "spring needs stiffness", ""),

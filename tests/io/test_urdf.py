@@ -89,7 +89,7 @@ def test_meshes_are_found_or_named(tmp_path):
     far = tmp_path / "elsewhere" / "far" / "a.stl"
     with pytest.warns(UserWarning, match=r"meshes that were not found \(3: package://far/a.stl, meshes/near.stl"):
         shapes = st.load(path).shapes
-    assert [shape.mesh for shape in shapes] == [None, near, None, None, None]
+    assert [shape.mesh for shape in shapes] == [None, str(near), None, None, None]
     assert (shapes[0].kind, shapes[0].size, shapes[0].rgba) == ("box", (1, 2, 3), (1, 0, 0, 0.5))
     np.testing.assert_allclose(shapes[1].pose[:3, [0, 3]], [[0, 1], [1, 0], [0, 0]], atol=1e-15)
     assert shapes[1].scale == (1, 2, 3)
@@ -97,6 +97,12 @@ def test_meshes_are_found_or_named(tmp_path):
         [tmp_path / "elsewhere", tmp_path / "robot"],
         {"far": tmp_path / "elsewhere" / "far", "x": tmp_path / "robot"},
     ):
-        assert [s.mesh for s in load_quietly(path, packages=packages).shapes] == [None, near, far, near, None]
+        assert [s.mesh for s in load_quietly(path, packages=packages).shapes] == [
+            None,
+            str(near),
+            str(far),
+            str(near),
+            None,
+        ]
     with pytest.raises(st.ModelError, match="packages"):
         st.load(path, packages=3)

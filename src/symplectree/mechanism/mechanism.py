@@ -106,7 +106,7 @@ class Mechanism:
 
     gravity: acceleration in world axes [m/s²].
     initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
-    shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics or of files.
+    shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:

@@ -144,4 +144,4 @@ def _shape(r: Reading, geom: Any, body: str) -> Shape | None:
         path = r.finder.find(mesh.file, mesh.compiler.meshdir) if mesh.file else None
         scale = tuple(float(x) for x in mesh.scale)  # type: ignore[assignment]
     frame = r.bodies[body].frame.name
-    return Shape(frame, kind(geom), sizes[kind(geom)], T, rgba, path, scale)  # type: ignore[arg-type]
+    return Shape(frame, kind(geom), sizes[kind(geom)], T, rgba, path and str(path), scale)  # type: ignore[arg-type]

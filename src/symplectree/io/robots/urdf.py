@@ -176,10 +176,11 @@ def _shape(r: Reading, link: str, visual: Element, colours: dict[str | None, Ele
         T = _origin(visual.find("origin"))
         rgba = _colour(visual.find("material"), colours)
         scale = _floats(body.get("scale", "1 1 1"), 3)
-    except (KeyError, ValueError):
+        path = r.finder.find(body.get("filename", "")) if body.tag == "mesh" else None
+        frame = r.bodies[link].frame.name
+        return Shape(frame, body.tag, size, T, rgba, path and str(path), scale)  # type: ignore[arg-type]
+    except (KeyError, ValueError):  # a ModelError is a ValueError, too
         return None
-    path = r.finder.find(body.get("filename", "")) if body.tag == "mesh" else None
-    return Shape(r.bodies[link].frame.name, body.tag, size, T, rgba, path, scale)  # type: ignore[arg-type]
 
 
 def _origin(origin: Element | None) -> Array:
