@@ -99,6 +99,22 @@ def test_the_pose_in_the_file_is_the_start(tmp_path):
     np.testing.assert_allclose(st.pose(model, q0, "tip")[:3, 3], data.site("tip").xpos, atol=1e-12)
 
 
+def test_shapes_are_mujocos_geoms(tmp_path):
+    write_stl(tmp_path / "tetrahedron.stl")
+    path = in_file(tmp_path, EVERYTHING.format(**RADIANS, compiler="", meshes=""))
+    shapes, there = load_quietly(path).shapes, compiled(path)
+    assert len(shapes) == there.ngeom
+    halves = {"sphere": 1, "box": 0.5, "ellipsoid": 1, "plane": 0.5, "cylinder": (1, 0.5), "capsule": (1, 0.5)}
+    for i, shape in enumerate(shapes):
+        assert shape.frame == there.body(there.geom_bodyid[i]).name
+        size = np.multiply(shape.size, halves[shape.kind])
+        np.testing.assert_allclose(size, there.geom_size[i][: len(size)], atol=1e-12)
+        R = np.zeros(9)
+        mujoco.mju_quat2Mat(R, there.geom_quat[i])
+        np.testing.assert_allclose(shape.pose[:3, 3], there.geom_pos[i], atol=1e-12)
+        np.testing.assert_allclose(shape.pose[:3, :3], R.reshape(3, 3), atol=1e-12)
+
+
 BODIES = """
 <worldbody>
   <body name="one" pos="0 0 1"><joint name="p" axis="0 1 0" ref="10"/><geom size="0.1" pos="0.3 0 0"/>
