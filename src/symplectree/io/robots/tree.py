@@ -39,7 +39,7 @@ def joint_kind(joint: Any) -> str:
 
 
 def _name_all(r: Reading) -> None:
-    """Names for bodies, joints and sites that have none, and new ones for sites with the name of a body."""
+    """Names for bodies, joints and sites that have none."""
     bodies = [body for body in r.spec.bodies if body.name != r.spec.worldbody.name]
     r.frame_names |= {body.name for body in bodies}
     r.joint_names |= {joint.name for joint in r.spec.joints if joint.name}
@@ -49,9 +49,10 @@ def _name_all(r: Reading) -> None:
     for joint in r.spec.joints:
         if not joint.name:
             joint.name = new_name(joint.parent.name, r.joint_names)
+    sites = {site.name for site in r.spec.sites}
     for i, site in enumerate(r.spec.sites):
         if not site.name:
-            site.name = new_name(f"site{i + 1}", {s.name for s in r.spec.sites})
+            site.name = new_name(f"site{i + 1}", sites)
 
 
 def _bases(r: Reading) -> list[str]:
@@ -84,14 +85,14 @@ def _add_body(r: Reading, body: Any, parent: BodyPlace, *, freed: bool) -> None:
     for i, joint in enumerate(joints):
         made, before, after = _joint(r, joint)
         if isinstance(made, Free) and not r.urdf:
-            T = _start(r, made.name, parent, T)
+            T = _start(r, made.name, T)
         own = i == len(joints) - 1 and np.array_equal(after, np.eye(4))
         name = body.name if own else new_name(f"{body.name}.{joint.name}", r.frame_names)
         frame, moved = frame.link(name, made, **placed(T @ before)), True
         T = after
     if freed:
         name = new_name("root", r.joint_names)
-        frame, moved = frame.link(body.name, Free(name), **placed(_start(r, name, parent, T))), True
+        frame, moved = frame.link(body.name, Free(name), **placed(_start(r, name, T))), True
         T = np.eye(4)
     carrier, offset = (frame, T) if moved else (parent.carrier, parent.offset @ T)
     if frame.name != body.name:
@@ -133,7 +134,7 @@ def reference_value(joint: Any) -> float:
     return angle(joint.ref, joint.compiler) if joint_kind(joint) == "hinge" else float(joint.ref)
 
 
-def _start(r: Reading, joint: str, parent: BodyPlace, T: Array) -> Array:
+def _start(r: Reading, joint: str, T: Array) -> Array:
     """Give the pose of a free body as its start; its joint stands at the parent's origin, as MuJoCo's does."""
     import mujoco
 
@@ -145,7 +146,7 @@ def _start(r: Reading, joint: str, parent: BodyPlace, T: Array) -> Array:
 
 
 def _add_sites(r: Reading, body: Any) -> None:
-    """Sites are frames without mass."""
+    """Sites are frames without mass; one with the name of a body gets another."""
     frame: Frame = r.bodies[body.name].frame
     for site in body.sites:
         name = new_name(site.name, r.frame_names)

@@ -108,23 +108,20 @@ def _check_one_root(links: list[str], parent: dict[str, str], refuse: Any) -> No
 
 
 def physics_only(robot: Element) -> str:
-    """The text of the robot without what is seen or touched, which needs no files."""
+    """The text of the robot without what is seen or touched, which needs files, and without mimics of nobody."""
     robot = copy.deepcopy(robot)
     for link in robot.findall("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
                 link.remove(element)
+    names = {joint.get("name") for joint in robot.findall("joint")}
     for joint in robot.findall("joint"):
         for mimic in joint.findall("mimic"):
-            if robot.find(f"joint[@name={_quoted(mimic.get('joint', ''))}]") is None:
+            if mimic.get("joint") not in names:
                 joint.remove(mimic)
     for element in robot.findall("mujoco"):
         robot.remove(element)
     return ElementTree.tostring(robot, encoding="unicode")
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if "'" in name else f"'{name}'"
 
 
 def note_urdf_leftovers(r: Reading, robot: Element) -> None:
