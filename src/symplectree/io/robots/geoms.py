@@ -34,6 +34,7 @@ def geom_mass(r: Reading, geom: Any, body: str) -> RigidMass:
     import mujoco
 
     owner, given = shown_name(geom, body), float(geom.mass)
+    r.numbers(f"the mass or density of {owner}", (geom.density, 0.0 if np.isnan(given) else given))
     if given < 0 or geom.density < 0:
         raise r.error(f"{owner} has a mass or density below zero")
     if given == 0 or (np.isnan(given) and geom.density == 0) or kind(geom) in ("plane", "hfield"):
@@ -42,7 +43,10 @@ def geom_mass(r: Reading, geom: Any, body: str) -> RigidMass:
         raise r.error(f"{owner} is a shell, whose inertia is not known here; give body {body!r} an inertial")
     if kind(geom) in PRIMITIVES and not geom.meshname:
         size, T = size_and_pose(r, geom, body)
-        unit = _primitive(kind(geom), size)
+        try:
+            unit = _primitive(kind(geom), size)
+        except OverflowError:
+            raise r.error(f"the size of {owner} is {size}; its mass is not finite") from None
     else:
         found = _mesh_body(r, geom, owner)
         if found is None:

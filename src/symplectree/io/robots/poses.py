@@ -36,9 +36,12 @@ def rotation_matrix(r: Reading, quaternion: Any, alternative: Any, compiler: Any
     import mujoco
 
     if alternative.type != mujoco.mjtOrientation.mjORIENTATION_QUAT:
-        quaternion = r.spec.resolve_orientation(
-            degree=bool(compiler.degree), sequence=compiler.eulerseq, orientation=alternative
-        )
+        try:
+            quaternion = r.spec.resolve_orientation(
+                degree=bool(compiler.degree), sequence=compiler.eulerseq, orientation=alternative
+            )
+        except ValueError as error:
+            raise r.error(f"the orientation of {owner} cannot be: {error}") from None
     quaternion = r.numbers(f"the orientation of {owner}", quaternion)
     if not np.any(quaternion):
         raise r.error(f"the orientation of {owner} is the quaternion zero")
