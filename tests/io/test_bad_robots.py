@@ -66,6 +66,7 @@ BAD = [
     ("r.xml", ball('size="1" density="-1"'), "below zero", "'b'"),
     ("r.xml", ball('size="1" name="g" density="inf"'), "geom 'g'", "not finite"),
     ("r.xml", ball('size="1" axisangle="0 0 0 1"'), "orientation of", "too small"),
+    ("r.xml", mjcf(SPRING.replace('"j"', '"j" ref="inf"')), "ref of joint 'j'", "not finite"),
     ("r.xml", ball('size="1e150"'), "body 'b'", "not finite"),
     ("r.xml", ball('size="0.1" name="g" shellinertia="true"'), "'g' is a shell", ""),
     ("r.xml", ball('type="mesh" mesh="x"'), "'x'", ""),

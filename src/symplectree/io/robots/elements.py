@@ -54,6 +54,7 @@ def _spring_and_damper(r: Reading, joint: Any) -> None:
         r.mechanism.add(JointDamper(joint.name, float(damping[0])))
     if stiffness[0] and not disabled(r, "SPRING") and joint_kind(joint) in ("hinge", "slide"):
         rest = angle(joint.springref, joint.compiler) if joint_kind(joint) == "hinge" else float(joint.springref)
+        rest = float(r.numbers(f"springref of {owner}", rest))
         r.mechanism.add(JointSpring(joint.name, float(stiffness[0]), rest=rest))
 
 

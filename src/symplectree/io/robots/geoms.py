@@ -26,7 +26,7 @@ def kind(geom: Any) -> str:
 
 def shown_name(geom: Any, body: str) -> str:
     """The geom's name, or that of its body."""
-    return f"geom {geom.name!r}" if geom.name else f"a {kind(geom)} geom of body {body!r}"
+    return f"geom {geom.name!r}" if geom.name else f"a geom of body {body!r} ({kind(geom)})"
 
 
 def geom_mass(r: Reading, geom: Any, body: str) -> RigidMass:

@@ -119,7 +119,7 @@ def _joint(r: Reading, joint: Any) -> tuple[Joint, Array, Array]:
         raise r.error(f"the axis of {owner} is zero; give a direction")
     axis = axis / length
     x, y, z = (float(c) for c in axis)
-    ref = reference_value(joint)
+    ref = float(r.numbers(f"ref of {owner}", reference_value(joint)))
     if ref:
         r.mechanism.initial[joint.name] = ref
     if kind == "slide":
