@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import warnings
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,52 +12,12 @@ import pytest
 
 import symplectree as st
 from mechanisms import _carrier, planar_chain, random_mechanism
-from symplectree.elements import Constraint, Element, ElementTables
+from sexpr_round_trip import assert_round_trip, assert_same_models, plain
+from symplectree.elements import Constraint, Element
 from symplectree.joints import Joint
 
 ROOT = Path(__file__).parents[2]
 LISTING = ROOT / "tests/data/jm09_listing1.sexp"
-
-
-def plain(value: Any) -> Any:
-    """A value as nested tuples in which two are equal only if they agree in every bit."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, float):
-        return value.hex()
-    if isinstance(value, ElementTables):
-        return {n: plain(a) for n, a in value.arrays().items()}, plain(value.functions), value.inputs, value.row_owners
-    if isinstance(value, Joint | Element):
-        return type(value), {f.name: plain(_given(getattr(value, f.name))) for f in fields(value)}
-    if is_dataclass(value):
-        return type(value), {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, dict):
-        return {name: plain(v) for name, v in value.items()}
-    if isinstance(value, tuple | list):
-        return tuple(plain(v) for v in value)
-    return value
-
-
-def _given(value: Any) -> Any:
-    """What counts is the number, not whether it was given as an array, a list, an int or a float."""
-    if isinstance(value, int | np.number):
-        return float(value)
-    return tuple(_given(v) for v in value) if isinstance(value, list | tuple | np.ndarray) else value
-
-
-def assert_same_models(one: st.Model, other: st.Model) -> None:
-    for f in fields(one):
-        if f.name != "originals":
-            assert plain(getattr(one, f.name)) == plain(getattr(other, f.name)), f.name
-
-
-def assert_round_trip(m: st.Mechanism) -> st.Mechanism:
-    """Text and back: the same model in every bit, and the same text again."""
-    text = m.to_sexpr()
-    again = st.loads(text)
-    assert again.to_sexpr() == text
-    assert_same_models(again.build(), m.build())
-    return again
 
 
 def with_every_constraint(seed: int) -> st.Mechanism:

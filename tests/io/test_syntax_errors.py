@@ -73,6 +73,11 @@ CASES = [
     ('(system (tx 1 (frame "b" ‸(parent "world"))))', "hangs on that one", ""),
     ('(system (frame "a" (‸spring "a" "b" (stiffness 1))))', "no option spring", "a parenthesis is missing"),
     ("(system (world ‸(tx 1)))", "frames do not stand", ""),
+    # shapes
+    ('(system (‸shape "world" "cube"))', "'cube'", ""),
+    ('(system (‸shape "world" "box" (size 1 2)))', "give 3 numbers", ""),
+    ('(system (‸shape "world" "sphere" (size 1) (pose 1 2 3)))', "4×4", ""),
+    ('(system (shape "world" "mesh" (‸file "a.stl")))', "no option file", ""),
     # elements
     ('(system (‸spring "a" (stiffness 1)))', "spring needs b", 'write (spring "a" "b" (stiffness …)'),
     ('(system (‸spring "a" "b"))', "spring needs stiffness", ""),
@@ -186,8 +191,8 @@ def test_files_that_are_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("robot.urdf", "URDF cannot be read yet"),
-        ("robot.XML", "MJCF cannot be read yet"),
+        ("robot.urdf", "robot.urdf cannot be read"),
+        ("robot.XML", "robot.XML cannot be read"),
         ("robot.step", "'.step' is not known"),
         ("robot", "no suffix"),
     ],
@@ -195,6 +200,14 @@ def test_files_that_are_not_there(tmp_path):
 def test_other_formats(path, words):
     with pytest.raises(st.ModelError, match=words):
         st.load(path)
+
+
+def test_arguments_for_robots_alone(tmp_path):
+    path = tmp_path / "m.sexp"
+    path.write_text("(system)")
+    for arguments in ({"base": "free"}, {"packages": tmp_path}):
+        with pytest.raises(st.ModelError, match="are for robots"):
+            st.load(path, **arguments)
 
 
 def test_arguments_of_loads():

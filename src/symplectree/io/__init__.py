@@ -9,30 +9,42 @@ from typing import TYPE_CHECKING
 from symplectree.errors import ModelError
 
 if TYPE_CHECKING:
+    from symplectree.io.robots.meshes import Packages
     from symplectree.mechanism import Mechanism
 
-NOT_YET = {".urdf": "URDF", ".xml": "MJCF"}
+ROBOTS = (".urdf", ".xml", ".mjcf")
+KNOWN = "a .sexp, .urdf, .xml or .mjcf file"
 
 
-def load(path: str | os.PathLike[str]) -> Mechanism:
-    """The mechanism described by a file, whose format its suffix tells: `.sexp` (see `symplectree.io.sexpr`).
+def load(path: str | os.PathLike[str], *, base: str = "auto", packages: Packages = None) -> Mechanism:
+    """The mechanism described by a file: `.sexp` (see `symplectree.io.sexpr`), or a robot in URDF or MJCF (`.urdf`,
+    `.xml`, `.mjcf`; the root element tells which; see `symplectree.io.robot_xml`).
 
-    Raises ModelSyntaxError with line and column where the text is wrong, ModelError when there is no such file or the
-    format is not known.
+    base: of a robot: "fixed" to the ground, "free" to move, or "auto", as the file says. URDF does not say: it is then
+        fixed, unless it has a floating joint or no joint at all, as a drone.
+    packages: where a robot's meshes are: folders by name of package, or a folder or several to search; the file's own
+        folder and those above it are searched in any case. A mesh that is not found does not matter to the physics.
+
+    What of a robot cannot be represented is listed in one UserWarning. Raises ModelSyntaxError with line and column where
+    the text is wrong, ModelError when there is no such file, the format is not known, or the robot cannot be.
     """
     from symplectree.io import sexpr
     from symplectree.io.reader import decoded
 
     file = Path(path)
     suffix = file.suffix.lower()
-    if suffix in NOT_YET:
-        raise ModelError(f"{path}: {NOT_YET[suffix]} cannot be read yet; give a .sexp file")
-    if suffix != ".sexp":
-        raise ModelError(f"{path}: {f'suffix {suffix!r} is not known' if suffix else 'no suffix'}; give a .sexp file")
+    if suffix != ".sexp" and suffix not in ROBOTS:
+        raise ModelError(f"{path}: {f'suffix {suffix!r} is not known' if suffix else 'no suffix'}; give {KNOWN}")
+    if suffix not in ROBOTS and (base != "auto" or packages is not None):
+        raise ModelError(f"{path}: base and packages are for robots in URDF or MJCF")
     try:
         data = file.read_bytes()
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}{_neighbour(file)}") from error
+    if suffix in ROBOTS:
+        from symplectree.io import robot_xml
+
+        return robot_xml.read(data, file, base=base, packages=packages)
     return sexpr.read(decoded(data, str(path)), str(path))
 
 
@@ -52,7 +64,7 @@ def _neighbour(file: Path) -> str:
     import difflib
 
     try:
-        names = [f.name for f in file.parent.iterdir() if f.suffix.lower() == ".sexp"]
+        names = [f.name for f in file.parent.iterdir() if f.suffix.lower() in (".sexp", *ROBOTS)]
     except OSError:
         return ""
     near = difflib.get_close_matches(file.name, [n for n in names if n != file.name], n=1)

@@ -27,7 +27,7 @@ from symplectree.mechanism.mechanism import Frame
 from symplectree.numeric import real_array
 from symplectree.numeric import shown as shown_value
 
-RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", *FUNCTIONS}
+RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", "shape", *FUNCTIONS}
 RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz"}
 DEEPEST = 3  # lists in lists in lists: no value needs more
 
@@ -231,6 +231,12 @@ def write_object(given: Any, what: str, base: type) -> Form:
         raise ModelError(f"{what} cannot be written: it is made of functions of Python")
     if keywords(base).get(kebab(cls.__name__)) is not cls:
         raise ModelError(f"{what} cannot be written: the keyword {kebab(cls.__name__)} is that of something else")
+    return write_fields(given, what)
+
+
+def write_fields(given: Any, what: str) -> Form:
+    """The form of any dataclass; see `write_object`."""
+    cls: type = type(given)
     form = Form([kebab(cls.__name__)])
     for f in _ordered(cls):
         value, hint, owner = getattr(given, f.name), hints(cls)[f.name], f"{f.name} of {what}"

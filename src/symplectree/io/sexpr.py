@@ -24,6 +24,7 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | joint | `(fixed)`, `(revolute "q" (axis "y") (armature 0.1))`, `prismatic`, `(screw "q" (pitch 0.1))`, `cylindrical`, `(universal "q" (axes "xy"))`, `(planar "q" (normal 0 0 1))`, `ball`, `free` |
 | element | `(spring "a" "b" (stiffness 20) (length 0.5) (name "s"))`, `(joint-damper "q" 0.1)`, `(joint-force "q" "input")`, … |
 | constraint | `(point-constraint "a" "b" 1 0 0)`, `(point-constraint "a" "b" "xz")`, `(gear-constraint "p" "q" (ratio -2))`, `(joint-constraint "a" "b" (ball "x"))`, … |
+| `(shape "frame" "box" (size 1 2 3) (pose (…) (…) (…) (…)) (rgba …) (mesh "file") (scale …))` | what a frame looks like, kept in `Mechanism.shapes`; kinds and sizes as in `symplectree.mechanism.shapes` |
 | function | `(potential (table (x …) (y …)))`, `(profile (formula x (* 0.1 (cos x))))`; see `functions.py` |
 
 Joints and elements are written as their classes are called in Python: `objects.py` says how. JM09's `point-constaint` is
@@ -43,6 +44,7 @@ from symplectree.io.reader import Node, Source, meant, nearest, parse, shown, wo
 from symplectree.joints import Fixed, Joint
 from symplectree.mechanism.frames import FrameLiteral
 from symplectree.mechanism.mechanism import Frame, Mechanism
+from symplectree.mechanism.shapes import Shape
 
 STEPS = ("tx", "ty", "tz", "rx", "ry", "rz")
 FRAMES = ("link", "frame", *STEPS)
@@ -107,6 +109,8 @@ class _Grammar:
                 self._add_masses(mechanism.world, options)
             elif key in FRAMES:
                 self._tree(part)
+            elif key == "shape":
+                mechanism.shapes.append(read_object(self.source, part, Shape))
             elif key in elements:
                 mechanism.add(read_object(self.source, part, elements[key]))
             elif key in MISPRINTS:
@@ -115,7 +119,7 @@ class _Grammar:
                 part.value[0].value = name
                 mechanism.add(read_object(self.source, part, elements[name]))
             else:
-                known = (*FRAMES, "gravity", "initial", "world", *elements)
+                known = (*FRAMES, "gravity", "initial", "world", "shape", *elements)
                 raise self.source.error(part.value[0].at, f"{part.value[0].value} is not known", nearest(key, known))
 
     def _initial(self, part: Node) -> None:
@@ -233,7 +237,7 @@ class _Grammar:
             else:
                 known: Collection[str] = (*OPTIONS[kind], "add-mass", *joints, *FRAMES)
                 what = f"{node.keyword} has no option {item.value[0].value}"
-                if key in keywords(Element) or key in ("gravity", "initial", "world"):
+                if key in keywords(Element) or key in ("gravity", "initial", "world", "shape"):
                     hint = "it belongs to the system: perhaps a parenthesis is missing before it"
                 else:
                     hint = nearest(key, known)

@@ -16,7 +16,7 @@ import numpy as np
 from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, lines, number, text
-from symplectree.io.objects import write_object
+from symplectree.io.objects import write_fields, write_object
 from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
@@ -35,6 +35,7 @@ def write(mechanism: Mechanism) -> str:
     _write_tree(mechanism, system)
     for i, element in enumerate(mechanism.elements):
         system.children.append(_element(mechanism, i, element))
+    system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in mechanism.shapes]
     if mechanism.initial:
         system.children.append(Form(["initial", *_initial(mechanism.initial)]))
     return "\n".join(lines(system)) + "\n"

@@ -15,6 +15,7 @@ from symplectree.joints import Fixed, Joint
 if TYPE_CHECKING:
     from symplectree.mechanism.frames import FrameLiteral
     from symplectree.mechanism.model import Model
+    from symplectree.mechanism.shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Mechanism:
 
     gravity: acceleration in world axes [m/s²].
     initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
+    shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -113,6 +115,7 @@ class Mechanism:
         self.tree: list[Frame] = []
         self.elements: list[Element] = []
         self.initial: dict[str, Any] = {}
+        self.shapes: list[Shape] = []
 
     def frames(self, *roots: FrameLiteral) -> Mechanism:
         """Add trees in the papers' notation (JM08 section II), and return the mechanism.

@@ -1,0 +1,186 @@
+"""Springs, dampers, motors and equalities of the file as our elements."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from symplectree.elements import (
+    CamConstraint,
+    GearConstraint,
+    JointDamper,
+    JointForce,
+    JointSpring,
+    PointConstraint,
+    WeldConstraint,
+)
+from symplectree.io.robots.poses import angle, placed
+from symplectree.io.robots.reading import BodyPlace, Reading, new_name
+from symplectree.io.robots.tree import joint_kind, reference_value
+from symplectree.lie import inverse, pose, quaternion_matrix
+from symplectree.mechanism.mechanism import Frame
+
+
+def disabled(r: Reading, flag: str) -> bool:
+    """Does the file's <flag> switch this part of the physics off?"""
+    import mujoco
+
+    return bool(r.spec.option.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
+
+
+def add_elements(r: Reading) -> None:
+    """Add everything that acts on joints or holds bodies together."""
+    known = {frame.joint.name for frame in r.mechanism.tree}
+    joints = [joint for joint in r.spec.joints if joint.name in known]
+    for joint in joints:
+        _spring_and_damper(r, joint)
+    if not disabled(r, "ACTUATION"):
+        _motors(r, {joint.name: joint for joint in joints})
+    if disabled(r, "EQUALITY") or disabled(r, "CONSTRAINT"):
+        return
+    r.note("equalities that are not active", [_equality_name(e) for e in r.spec.equalities if not e.active])
+    for equality in r.spec.equalities:
+        if equality.active:
+            _equality(r, equality)
+
+
+def _spring_and_damper(r: Reading, joint: Any) -> None:
+    owner = f"joint {joint.name!r}"
+    damping = r.numbers(f"the damping of {owner}", joint.damping)
+    stiffness = r.numbers(f"the stiffness of {owner}", joint.stiffness)
+    if damping[0] and not disabled(r, "DAMPER"):
+        r.mechanism.add(JointDamper(joint.name, float(damping[0])))
+    if stiffness[0] and not disabled(r, "SPRING") and joint_kind(joint) in ("hinge", "slide"):
+        rest = angle(joint.springref, joint.compiler) if joint_kind(joint) == "hinge" else float(joint.springref)
+        rest = float(r.numbers(f"springref of {owner}", rest))
+        r.mechanism.add(JointSpring(joint.name, float(stiffness[0]), rest=rest))
+
+
+def is_motor(r: Reading, actuator: Any, joints: dict[str, Any]) -> bool:
+    """Is it a plain motor on a hinge or slide: force proportional to the control, and nothing else?"""
+    import mujoco
+
+    return (
+        actuator.trntype in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+        and actuator.target in joints
+        and joint_kind(joints[actuator.target]) in ("hinge", "slide")
+        and actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+        and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+        and actuator.dyntype == mujoco.mjtDyn.mjDYN_NONE
+    )
+
+
+def _motors(r: Reading, joints: dict[str, Any]) -> None:
+    """Motors as inputs [N·m or N at the joint]; what is no plain motor is noted."""
+    inputs = {actuator.name for actuator in r.spec.actuators}
+    others, gears = [], []
+    for actuator in r.spec.actuators:
+        if not is_motor(r, actuator, joints):
+            others.append(actuator.name or f"on {actuator.target}")
+            continue
+        name = actuator.name or new_name(actuator.target, inputs)
+        r.mechanism.add(JointForce(actuator.target, name))
+        if actuator.gear[0] * actuator.gainprm[0] != 1:
+            gears.append(name)
+    r.note("actuators that are no plain motors on a joint", others)
+    r.note("gears of motors, whose inputs are forces at the joint", gears)
+
+
+def _equality_name(equality: Any) -> str:
+    return equality.name or f"{_kind(equality)} of {equality.name1!r}"
+
+
+def _kind(equality: Any) -> str:
+    return str(equality.type.name).removeprefix("mjEQ_").lower()
+
+
+def _equality(r: Reading, equality: Any) -> None:
+    kind = _kind(equality)
+    if kind == "joint":
+        _joint_equality(r, equality)
+    elif kind in ("connect", "weld"):
+        _body_equality(r, equality, kind)
+    else:
+        r.note(f"equalities of kind {kind}", [_equality_name(equality)])
+
+
+def _joint_equality(r: Reading, equality: Any) -> None:
+    """q₁ − ref₁ = Σ cᵢ (q₂ − ref₂)ⁱ, or q₁ − ref₁ = c₀ without a second joint."""
+    owner = f"equality {_equality_name(equality)}"
+    first: Any = r.spec.joint(equality.name1)
+    second: Any = r.spec.joint(equality.name2) if equality.name2 else None
+    for name, joint in ((equality.name1, first), (equality.name2, second)):
+        if name and joint is None:
+            raise r.error(f"{owner} names joint {name!r}, which does not exist")
+        if joint is not None and joint_kind(joint) not in ("hinge", "slide"):
+            raise r.error(f"{owner} names joint {name!r}, which is neither hinge nor slide")
+    c = [float(x) for x in r.numbers(owner, equality.data[:5])]
+    rest = reference_value(first)
+    if second is None or not any(c[1:]):
+        _hold(r, first, c[0], _equality_name(equality))
+    elif not any(c[2:]):
+        offset = rest + c[0] - c[1] * reference_value(second)
+        r.mechanism.add(GearConstraint(second.name, first.name, ratio=c[1], offset=offset))
+    else:
+        c[0] += rest
+        profile = partial(_polynomial, c, reference_value(second))
+        r.mechanism.add(CamConstraint(second.name, first.name, profile=profile))
+
+
+def _polynomial(c: list[float], ref: float, q: Any) -> Any:
+    """Σ cᵢ (q − ref)ⁱ by Horner's rule."""
+    x, value = q - ref, c[-1]
+    for coefficient in reversed(c[:-1]):
+        value = value * x + coefficient
+    return value
+
+
+def _hold(r: Reading, joint: Any, value: float, name: str) -> None:
+    """Hold a joint at its reference plus a value: its link is welded to what carries it."""
+    link = next(frame for frame in r.mechanism.tree if frame.joint.name == joint.name)
+    assert link.parent is not None
+    here = placed_pose(link) @ link.joint.transform([reference_value(joint) + value])
+    held = link.parent.frame(new_name(f"{name}.held", r.frame_names), **placed(here))
+    r.mechanism.add(WeldConstraint(held.name, link.name))
+
+
+def placed_pose(frame: Frame) -> Any:
+    """The pose given by `at` and `rotate` of a frame made here."""
+    return pose(frame.rotate, frame.at)
+
+
+def _body_equality(r: Reading, equality: Any, kind: str) -> None:
+    """connect: a point of two bodies, or two sites; weld: a pose of one body in the other, or two sites."""
+    import mujoco
+
+    name, data = _equality_name(equality), np.array(equality.data, dtype=float)
+    if equality.objtype == mujoco.mjtObj.mjOBJ_SITE:
+        for site in (equality.name1, equality.name2):
+            if site not in r.sites:
+                raise r.error(f"equality {name} names site {site!r}, which does not exist")
+        a, b = r.sites[equality.name1], r.sites[equality.name2]
+    else:
+        one, two = (_body(r, n, name) for n in (equality.name1, equality.name2 or r.spec.worldbody.name))
+        if one.carrier is two.carrier:
+            r.note("equalities between bodies that cannot move against each other", [name])
+            return
+        between = inverse(one.reference) @ two.reference  # two in one, at the reference
+        if kind == "connect":
+            point = pose(x=data[:3])
+            a = one.frame.frame(new_name(f"{name}.1", r.frame_names), **placed(point))
+            b = two.frame.frame(
+                new_name(f"{name}.2", r.frame_names), at=tuple(map(float, (inverse(between) @ point)[:3, 3]))
+            )
+        else:
+            if np.any(data[6:10]):
+                between = pose(quaternion_matrix(data[6:10]), data[3:6])
+            a, b = one.frame.frame(new_name(f"{name}.1", r.frame_names), **placed(between)), two.frame
+    r.mechanism.add((PointConstraint if kind == "connect" else WeldConstraint)(a.name, b.name))
+
+
+def _body(r: Reading, name: str, equality: str) -> BodyPlace:
+    if name not in r.bodies:
+        raise r.error(f"equality {equality} names body {name!r}, which does not exist")
+    return r.bodies[name]

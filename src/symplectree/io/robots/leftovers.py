@@ -1,0 +1,79 @@
+"""What MJCF says and a mechanism cannot: gathered for the one warning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symplectree.io.robots.elements import disabled
+from symplectree.io.robots.geoms import shown_name
+from symplectree.io.robots.reading import Reading
+from symplectree.io.robots.tree import joint_kind
+
+
+def note_leftovers(r: Reading) -> None:
+    """Note everything of the spec that no other part of the reading has taken."""
+    joints = list(r.spec.joints)
+    if not r.urdf:
+        _contacts(r)
+        _option(r)
+    r.note("joint limits", [joint.name for joint in joints if is_limited(joint)])
+    r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
+    r.note("limits of the force on joints", [joint.name for joint in joints if _forces_limited(joint)])
+    r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
+    r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
+    r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
+    bodies = list(r.spec.bodies)
+    r.note("gravity compensation", [body.name for body in bodies if body.gravcomp])
+    r.note("bodies moved by motion capture, fixed here", [body.name for body in bodies if body.mocap])
+    for what, elements in (
+        ("tendons", r.spec.tendons), ("sensors", r.spec.sensors), ("keyframes", r.spec.keys),
+        ("flexible bodies", r.spec.flexes), ("skins", r.spec.skins), ("plugins", r.spec.plugins),
+        ("cameras", r.spec.cameras), ("lights", r.spec.lights),
+    ):  # fmt: skip
+        r.note(what, [element.name or f"number {i + 1}" for i, element in enumerate(elements)])
+
+
+def is_limited(joint: Any) -> bool:
+    """Does the file limit this joint?"""
+    import mujoco
+
+    if joint_kind(joint) == "free":
+        return False
+    return _limited(joint.limited, joint.range, mujoco.mjtLimited, joint.compiler)
+
+
+def _forces_limited(joint: Any) -> bool:
+    import mujoco
+
+    return _limited(joint.actfrclimited, joint.actfrcrange, mujoco.mjtLimited, joint.compiler)
+
+
+def _limited(flag: Any, span: Any, kinds: Any, compiler: Any) -> bool:
+    automatic = flag == kinds.mjLIMITED_AUTO and compiler.autolimits and bool(np.any(span))
+    return bool(flag == kinds.mjLIMITED_TRUE) or automatic
+
+
+def _turning_spring(joint: Any) -> bool:
+    return joint_kind(joint) in ("ball", "free") and bool(np.any(joint.stiffness))
+
+
+def _nonlinear(joint: Any) -> bool:
+    return bool(np.any(joint.stiffness[1:]) or np.any(joint.damping[1:]) or np.any(getattr(joint, "springyield", 0)))
+
+
+def _contacts(r: Reading) -> None:
+    if disabled(r, "CONTACT") or disabled(r, "CONSTRAINT"):
+        return
+    geoms = [(geom, body.name) for body in r.spec.bodies for geom in body.geoms if geom.contype or geom.conaffinity]
+    if len(geoms) > 1:
+        r.note("contacts", [geom.name or shown_name(geom, body) for geom, body in geoms])
+    r.note("contact pairs", [pair.name or f"{pair.geomname1}–{pair.geomname2}" for pair in r.spec.pairs])
+
+
+def _option(r: Reading) -> None:
+    option = r.spec.option
+    air = [name for name in ("density", "viscosity") if getattr(option, name)]
+    r.note("the medium around the bodies", air + (["wind"] if np.any(option.wind) else []))
+    r.note("magnetic flux", ["magnetic"] if np.any(option.magnetic) and len(r.spec.sensors) else [])

@@ -1,0 +1,56 @@
+"""What a link looks like: for viewers only, no part of the mechanics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.numeric import real_array, shown
+
+SIZES = {"sphere": 1, "box": 3, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 2, "mesh": 0}
+IDENTITY = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A body's visible shape, fixed in a frame.
+
+    | name | meaning |
+    | --- | --- |
+    | frame | name of the frame that carries it |
+    | kind | "sphere", "box", "cylinder", "capsule", "ellipsoid", "plane" or "mesh" |
+    | size | sphere (radius,), box (x, y, z), cylinder and capsule (radius, length without caps), ellipsoid (three radii), plane (x, y; 0 is endless), mesh () [m] |
+    | pose | of the shape in the frame, (4, 4); cylinders and capsules lie along z, a plane's normal is z |
+    | rgba | colour, each part from 0 to 1 |
+    | mesh | the path of the mesh's file, None where there is none or it was not found |
+    | scale | of the mesh along its axes |
+    """  # noqa: E501
+
+    frame: str
+    kind: str
+    size: Any = ()
+    pose: Any = IDENTITY
+    rgba: tuple[float, float, float, float] = (0.5, 0.5, 0.5, 1.0)
+    mesh: str | None = None
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Raises ModelError for a kind that is not known, and for a size or pose that does not fit."""
+        if self.kind not in SIZES:
+            raise ModelError(f"the kind of a shape of {self.frame!r} is {self.kind!r}; there are {', '.join(SIZES)}")
+        if np.shape(self.size) == ():  # a file gives one number as it is
+            object.__setattr__(self, "size", (self.size,))
+        if len(self.size) != SIZES[self.kind]:
+            raise ModelError(
+                f"the size of a {self.kind} of {self.frame!r} is {shown(self.size)}; give {SIZES[self.kind]} numbers"
+            )
+        try:
+            pose = real_array(self.pose)
+        except TypeError:
+            pose = np.zeros(0)
+        if pose.shape != (4, 4) or not np.all(np.isfinite(pose)):
+            raise ModelError(f"the pose of a shape of {self.frame!r} is {shown(self.pose)}; give a 4×4 matrix")
+        object.__setattr__(self, "pose", pose)

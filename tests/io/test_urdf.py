@@ -1,0 +1,108 @@
+"""What example-robot-data's robots do not show: every joint of URDF, bases, lumping, meshes."""
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from robot_files import load_quietly
+from robot_texts import INERTIAL, in_file, joint, link, mjcf, urdf, write_stl
+from sexpr_round_trip import assert_round_trip
+
+
+def test_urdf_joints_springs_and_mimic(tmp_path):
+    text = urdf(
+        *(link(name) for name in "abcdef"),
+        joints=joint("p", "prismatic", "a", "b", '<axis xyz="0 0 2"/><dynamics damping="3" friction="0.1"/>')
+        + joint("m", "revolute", "b", "c", '<origin xyz="1 0 0"/><mimic joint="p" multiplier="-2" offset="0.5"/>')
+        + joint("flat", "planar", "c", "d", '<axis xyz="0 0 1"/>')
+        + joint("loose", "floating", "a", "e", '<origin xyz="0 0 5"/>')
+        + joint("held", "continuous", "e", "f", '<mimic joint="p" multiplier="0" offset="0.25"/>'),
+    )
+    mechanism = load_quietly(in_file(tmp_path, text, "r.urdf"))
+    model = mechanism.build()
+    assert set(model.joints) == {"p", "m", "flat_TX", "flat_TY", "flat_RZ", "loose", "held"}
+    q = dict.fromkeys(("p", "m", "flat_TX", "flat_TY", "flat_RZ", "held"), 0.0) | {"p": 0.7}
+    np.testing.assert_allclose(st.pose(model, q, "b")[:3, 3], [0, 0, 0.7])
+    np.testing.assert_allclose(st.pose(model, q, "e")[:3, 3], [0, 0, 5])
+    closed = st.assemble(model, q, fixed=["p"])
+    np.testing.assert_allclose(closed[model.joints["m"].q], 0.5 - 2 * 0.7, atol=1e-9)
+    np.testing.assert_allclose(closed[model.joints["held"].q], 0.25, atol=1e-9)
+    by_hand = st.Mechanism()
+    by_hand.world.link("d", st.Planar("flat", normal="z"), mass=1, inertia=(1, 1, 1))
+    flat = [model.joints[f"flat_{name}"].v_start for name in ("TX", "TY", "RZ")]
+    M = st.mass_matrix(model, model.neutral)[np.ix_(flat, flat)]
+    np.testing.assert_allclose(M, st.mass_matrix(by_hand.build(), np.zeros(3)), atol=1e-12)
+    assert_round_trip(mechanism)
+
+
+def test_fixed_links_are_lumped_before_inertia_is_checked(tmp_path):
+    """Alone, neither could be: one has no mass but inertia, one an inertia that is too flat."""
+    flat = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.3" ixy="0" ixz="0" iyz="0"/></inertial>'
+    tall = '<inertial><mass value="1"/><inertia ixx="0.3" iyy="0.3" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joints = joint("q", "continuous", "base", "flat")
+    with pytest.raises(st.ModelError, match="'flat'"):
+        load_quietly(in_file(tmp_path, urdf(link("base"), link("flat", flat), joints=joints), "bad.urdf"))
+    joints += joint("glue", "fixed", "flat", "tall")
+    good = urdf(link("base"), link("flat", flat), link("tall", tall), joints=joints)
+    model = load_quietly(in_file(tmp_path, good, "good.urdf")).build()
+    np.testing.assert_allclose(model.inertia[0], np.diag([0.4, 0.4, 0.4]))
+    assert "tall" in model.frames
+
+
+def test_bases(tmp_path):
+    arm = in_file(tmp_path, urdf(link("a"), link("b"), joints=joint("q", "continuous", "a", "b")), "arm.urdf")
+    assert load_quietly(arm).build().nv == load_quietly(arm, base="fixed").build().nv == 1
+    free = load_quietly(arm, base="free").build()
+    assert (free.nv, list(free.joints)) == (7, ["root", "q"])
+    drone = in_file(tmp_path, urdf(link("a")), "drone.urdf")
+    assert load_quietly(drone).build().nv == 6
+    on_world = urdf(link("world", ""), link("a"), link("b"), joints=joint("g", "fixed", "world", "a")
+                    + joint("q", "continuous", "a", "b"))  # fmt: skip
+    assert load_quietly(in_file(tmp_path, on_world, "w.urdf"), base="free").build().nv == 7
+    ball = '<geom size="1" pos="1 1 1"/>'
+    floating = mjcf(f'<body><freejoint name="f"/>{ball}<body><joint name="j"/>{ball}</body></body>')
+    assert list(load_quietly(in_file(tmp_path, floating), base="fixed").build().joints) == ["j"]
+    assert list(load_quietly(in_file(tmp_path, floating), base="free").build().joints) == ["f", "j"]
+    for bad in ("loose", None):
+        with pytest.raises(st.ModelError, match="'auto', 'fixed' or 'free'"):
+            st.load(arm, base=bad)
+    moved = mjcf(f"<body><joint/>{ball}</body>")
+    with pytest.raises(st.ModelError, match="joints move it already"):
+        st.load(in_file(tmp_path, moved), base="free")
+
+
+def test_meshes_are_found_or_named(tmp_path):
+    visual = """<visual><origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/>
+      <geometry><mesh filename="{}" scale="1 2 3"/></geometry></visual>"""
+    box = """<visual><geometry><box size="1 2 3"/></geometry>
+      <material name="red"><color rgba="1 0 0 0.5"/></material></visual>"""
+    names = ["package://robot/meshes/near.stl", "package://far/a.stl", "meshes/near.stl", "package://lost/b.stl"]
+    folder = tmp_path / "robot" / "urdf"
+    (tmp_path / "robot" / "meshes").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "far").mkdir(parents=True)
+    folder.mkdir()
+    write_stl(tmp_path / "robot" / "meshes" / "near.stl")
+    write_stl(tmp_path / "elsewhere" / "far" / "a.stl")
+    text = urdf(link("a", INERTIAL + box + "".join(visual.format(name) for name in names)))
+    path = in_file(folder, text, "r.urdf")
+    near = tmp_path / "robot" / "meshes" / "near.stl"
+    far = tmp_path / "elsewhere" / "far" / "a.stl"
+    with pytest.warns(UserWarning, match=r"meshes that were not found \(3: package://far/a.stl, meshes/near.stl"):
+        shapes = st.load(path).shapes
+    assert [shape.mesh for shape in shapes] == [None, str(near), None, None, None]
+    assert (shapes[0].kind, shapes[0].size, shapes[0].rgba) == ("box", (1, 2, 3), (1, 0, 0, 0.5))
+    np.testing.assert_allclose(shapes[1].pose[:3, [0, 3]], [[0, 1], [1, 0], [0, 0]], atol=1e-15)
+    assert shapes[1].scale == (1, 2, 3)
+    for packages in (
+        [tmp_path / "elsewhere", tmp_path / "robot"],
+        {"far": tmp_path / "elsewhere" / "far", "x": tmp_path / "robot"},
+    ):
+        assert [s.mesh for s in load_quietly(path, packages=packages).shapes] == [
+            None,
+            str(near),
+            str(far),
+            str(near),
+            None,
+        ]
+    with pytest.raises(st.ModelError, match="packages"):
+        st.load(path, packages=3)
