@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symplectree.dynamics import pose
 from symplectree.errors import ModelError
@@ -41,7 +42,7 @@ class Film:
     """
 
     scene: Scene
-    rows: Array
+    rows: NDArray[np.intp]
     t: Array
     poses: dict[int, Array]
     trails: dict[str, Array]
@@ -117,7 +118,7 @@ def film(
     return Film(picture, rows, trajectory.t[rows], poses, ways, low, high, camera)
 
 
-def _rows(t: Array, rate: float, most: int) -> Array:
+def _rows(t: Array, rate: float, most: int) -> NDArray[np.intp]:
     """Indices of about `rate` states per second, at most `most`, with the first and the last."""
     count = int(np.clip(np.ceil((t[-1] - t[0]) * rate) + 1, min(2, len(t)), most))
     if count >= len(t):

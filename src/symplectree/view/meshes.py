@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,5 +30,7 @@ def read_mesh(path: Path) -> Surface:
     """Triangles of a file, in its own unit."""
     import trimesh
 
-    mesh = trimesh.load(path, force="mesh")
-    return np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces)
+    mesh: Any = trimesh.load(path, force="mesh")
+    if not len(mesh.faces):
+        raise ValueError("it holds no triangles")
+    return np.array(mesh.vertices, dtype=float), np.array(mesh.faces)

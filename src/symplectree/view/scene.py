@@ -133,7 +133,7 @@ def _rods(model: Model, plan: Outline, radius: float) -> list[Solid]:
     return [
         Solid(f"rod {i}", a[0], "capsule", (radius, 0.5 * length), between, _body_color(model, a[0]))
         for i, (a, b) in enumerate(plan.bars)
-        for between, length in [_along(np.array(a[1]), np.array(b[1]))]
+        for between, length in [along(np.array(a[1]), np.array(b[1]))]
     ]
 
 
@@ -171,7 +171,7 @@ def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
     for body in drawn_bodies(model):
         chain = joint_chain(model, body)
         kinds = {KINDS[model.kind[i]] for i in chain}
-        turned, _ = _along(np.zeros(3), model.axis[body])
+        turned, _ = along(np.zeros(3), model.axis[body])
         turned[:3, 3] = 0.0
         if kinds == {"revolute"} and len(chain) == 1:
             out.append(Solid("hinge", body, "cylinder", (1.7 * radius, 2.0 * radius), turned, JOINT_COLOR))
@@ -200,10 +200,10 @@ def _own_shapes(model: Model, size: float) -> list[Solid]:
     for i, shape in enumerate(getattr(model, "shapes", ())):
         index = model.find_frame(shape.frame)
         T = model.frame_offset[index] @ np.asarray(shape.pose, dtype=float)
-        rgba = (*(float(x) for x in shape.rgba), 1.0)[:4]
+        red, green, blue, opacity = (*(float(x) for x in shape.rgba), 1.0)[:4]
         solid = Solid(
             f"shape {i}", int(model.frame_body[index]), shape.kind, tuple(float(x) for x in np.atleast_1d(shape.size)),
-            T, rgba[:3], rgba[3],
+            T, (red, green, blue), opacity,
         )  # fmt: skip
         if shape.kind == "mesh":
             if shape.mesh is None or not readable_mesh(Path(shape.mesh)):
@@ -216,7 +216,7 @@ def _own_shapes(model: Model, size: float) -> list[Solid]:
     return out
 
 
-def _along(a: Array, b: Array) -> tuple[Array, float]:
+def along(a: Array, b: Array) -> tuple[Array, float]:
     """Pose in the middle from a to b with z along the way, and the distance."""
     T = stretched(a, b)
     length = float(np.linalg.norm(b - a))
@@ -235,6 +235,12 @@ def stretched(a: Array, b: Array) -> Array:
     T[..., :3, 0], T[..., :3, 1], T[..., :3, 2], T[..., :3, 3] = np.cross(y, z), y, z * length, a
     T[..., 3, 3] = 1.0
     return T
+
+
+def round_length(length: float) -> float:
+    """The nearest 1, 2 or 5 times a power of ten that is not above."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-12)) * power)
 
 
 def _body_color(model: Model, body: int) -> Color:

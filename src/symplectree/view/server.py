@@ -20,6 +20,7 @@ def start(port: int, label: str) -> Any:
     with contextlib.redirect_stdout(io.StringIO()):  # it speaks even when told to be silent
         server = viser.ViserServer(host=HOST, port=port, label=label, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+    server.gui.main_panel.dock_right()
     return server
 
 

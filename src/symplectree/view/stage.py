@@ -10,7 +10,7 @@ import numpy as np
 from symplectree.lie import Array
 from symplectree.view.camera import upward
 from symplectree.view.film import Film
-from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, _along
+from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, along, round_length
 from symplectree.view.surfaces import line_surface, surface
 
 PIECES = 60  # of a trail, shown one after the other
@@ -89,19 +89,13 @@ def _ground(root: Any, film: Film) -> None:
     up = upward(film.scene.model.gravity)
     extent = float(np.linalg.norm(film.high - film.low)) + film.scene.size
     cell = round_length(film.scene.size / 6)
-    turn, _ = _along(np.zeros(3), up)
+    turn, _ = along(np.zeros(3), up)
     side = cell * max(2, 2 * round(0.6 * extent / cell / 2 + 0.5))
     root.add_grid(
         "/ground", side, side, cell_size=cell, section_size=5 * cell, cell_color=(205, 210, 216),
         section_color=(165, 172, 180), wxyz=_quaternions(turn[None])[0], position=film.ground, shadow_opacity=0.15,
         fade_distance=1e6,
     )  # fmt: skip
-
-
-def round_length(length: float) -> float:
-    """The nearest 1, 2 or 5 times a power of ten that is not above."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-12)) * power)
 
 
 def _lights(root: Any) -> None:

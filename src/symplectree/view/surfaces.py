@@ -18,9 +18,9 @@ def surface(solid: Solid) -> Surface:
     """Triangles of a solid, in its own axes."""
     size = (*solid.size, 0.0, 0.0, 0.0)
     if solid.kind == "box":
-        return _box(size[:3])
+        return _box(size[:3], cells=4 if solid.opacity >= 1 else 1)  # edges of cells would shine through
     if solid.kind == "plane":
-        return _box((size[0], size[1], FLAT * size[0]))
+        return _box((size[0], size[1], FLAT * size[0]), cells=12)
     if solid.kind in ("sphere", "ellipsoid"):
         vertices, faces = _revolve(_arc(1.0, -0.5, 0.5, 10))
         return vertices * (size[:3] if solid.kind == "ellipsoid" else size[0]), faces
@@ -43,16 +43,17 @@ def line_surface(line: Line) -> Surface:
     return vertices + np.array([0.0, 0.0, 0.5]), faces
 
 
-def _box(half: tuple[float, ...], cells: int = 4) -> Surface:
+def _box(half: tuple[float, ...], cells: int) -> Surface:
     """Six sides with edges of their own, each of several cells, such that they can be sorted by depth."""
     u, v = np.meshgrid(np.linspace(-1, 1, cells + 1), np.linspace(-1, 1, cells + 1), indexing="ij")
     quads = _grid_faces(cells + 1, cells + 1)
-    vertices, faces = [], []
+    vertices: list[Array] = []
+    faces: list[Array] = []
     for axis in range(3):
         for sign in (1.0, -1.0):
             side = np.zeros((u.size, 3))
             side[:, axis], side[:, (axis + 1) % 3], side[:, (axis + 2) % 3] = sign, u.ravel(), sign * v.ravel()
-            faces.append(quads + sum(map(len, vertices)))
+            faces.append(quads + len(vertices) * u.size)
             vertices.append(side)
     return np.concatenate(vertices) * half, np.concatenate(faces)
 
