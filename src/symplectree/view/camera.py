@@ -35,11 +35,12 @@ class Camera:
         return np.array([right, np.cross(back, right), back])
 
 
-def camera_for(points: Array, gravity: Array, view: View = None, *, margin: float = 0.0) -> Camera:
-    """The camera that sees all points (n, 3) and `margin` [m] around them, with gravity downwards.
+def camera_for(points: Array, gravity: Array, view: View = None, *, motion: Array | None = None) -> Camera:
+    """The camera that sees all points (n, 3), with gravity downwards.
 
     view: two letters for the axes to the right and up, such as "xz"; or (azimuth, elevation) in degrees of the place to
     look from, the azimuth about the vertical from x; None looks face on at a flat mechanism, and else from the front.
+    motion: points (m, 3) that say whether it is flat, when `points` also hold corners of what is thick.
     """
     up = upward(gravity)
     if isinstance(view, str):
@@ -47,7 +48,9 @@ def camera_for(points: Array, gravity: Array, view: View = None, *, margin: floa
             raise ModelError(f"view {view!r} is none of 'xz', 'yz', 'xy', …, nor (azimuth, elevation) in degrees")
         back, up = np.cross(AXES[view[0]], AXES[view[1]]), np.array(AXES[view[1]])
     else:
-        azimuth, elevation = np.radians(_default_view(points, up) if view is None else view)
+        azimuth, elevation = np.radians(
+            _default_view(points if motion is None else motion, up) if view is None else view
+        )
         ahead, aside = _level(up)
         level = np.cos(azimuth) * ahead + np.sin(azimuth) * aside
         back = np.cos(elevation) * level + np.sin(elevation) * up
@@ -60,8 +63,7 @@ def camera_for(points: Array, gravity: Array, view: View = None, *, margin: floa
     center = center + axes[:2].T @ middle[:2]
     seen[:, :2] -= middle[:2]
     tangent = np.tan(FIELD / 2)
-    across = np.maximum(np.abs(seen[:, 1]) + margin, (np.abs(seen[:, 0]) + margin) / ASPECT)
-    distance = np.max(seen[:, 2] + margin + across / tangent)
+    distance = np.max(seen[:, 2] + np.maximum(np.abs(seen[:, 1]), np.abs(seen[:, 0]) / ASPECT) / tangent)
     distance = 1.12 * max(float(distance), 1e-6)
     return Camera(center + distance * back, center, up)
 

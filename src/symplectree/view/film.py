@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from symplectree.numeric import is_positive, shown
 from symplectree.view.camera import Camera, View, camera_for, upward
 from symplectree.view.outline import Place
 from symplectree.view.scene import Scene, points_of, scene, stretched
+from symplectree.view.surfaces import surface
 
 if TYPE_CHECKING:
     from symplectree.trajectory import Trajectory
@@ -69,7 +71,7 @@ class Film:
         corners = np.array([self.low, self.high])
         middle = corners.mean(axis=0)
         lowest = np.minimum(*(corners * up)).sum()
-        return np.asarray(middle + (lowest - 4 * self.scene.radius - middle @ up) * up)
+        return np.asarray(middle + (lowest - self.scene.radius - middle @ up) * up)
 
     def nearest(self, time: float) -> int:
         """The picture whose time is nearest."""
@@ -106,16 +108,25 @@ def film(
     poses = {-1: np.broadcast_to(np.eye(4), (len(rows), 4, 4))}
     poses |= {body: pose(model, q, model.bodies[body]) for body in picture.bodies}
     ways = {name: pose(model, q, name)[:, :3, 3] for name in trails}
-    tracks = [_track(poses, place) for place in points_of(picture.outline)]
-    tracks += [
-        _track(poses, (solid.body, tuple(solid.pose[:3, 3]))) for solid in picture.solids if solid.kind != "plane"
-    ]
-    points = np.concatenate([*tracks, *ways.values(), np.zeros((0, 3))]) if tracks or ways else np.zeros((1, 3))
-    if not np.isfinite(points).all():
+    motion = np.concatenate([*(_track(poses, p) for p in points_of(picture.outline)), *ways.values(), np.zeros((0, 3))])
+    if not np.isfinite(motion).all():
         raise ModelError("the trajectory holds values that are not finite, so it cannot be drawn")
-    low, high = points.min(axis=0), points.max(axis=0)
-    camera = camera_for(points, model.gravity, view, margin=4 * picture.radius)
-    return Film(picture, rows, trajectory.t[rows], poses, ways, low, high, camera)
+    points = np.concatenate([motion, *_corners(picture, poses), np.zeros((0 if len(motion) else 1, 3))])
+    camera = camera_for(points, model.gravity, view, motion=motion if len(motion) else None)
+    return Film(picture, rows, trajectory.t[rows], poses, ways, points.min(axis=0), points.max(axis=0), camera)
+
+
+def _corners(picture: Scene, poses: dict[int, Array]) -> Iterator[Array]:
+    """Corners of the boxes around solids, in some of the pictures."""
+    signs = np.array(list(product((0, 1), repeat=3)))
+    for solid in picture.solids:
+        if solid.kind == "plane":
+            continue
+        vertices, _ = surface(solid)
+        ends = np.array([vertices.min(axis=0), vertices.max(axis=0)])
+        corners = np.stack([ends[signs[:, i], i] for i in range(3)], 1) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
+        T = poses[solid.body][:: max(1, len(poses[solid.body]) // 200)]
+        yield (np.einsum("fij,cj->fci", T[:, :3, :3], corners) + T[:, None, :3, 3]).reshape(-1, 3)
 
 
 def _rows(t: Array, rate: float, most: int) -> NDArray[np.intp]:

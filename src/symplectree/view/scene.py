@@ -138,7 +138,7 @@ def _rods(model: Model, plan: Outline, radius: float) -> list[Solid]:
 
 
 def _masses(model: Model, radius: float, size: float) -> list[Solid]:
-    """A sphere for a point mass; else the box of even density that has the same inertia."""
+    """A sphere for a point mass; else the box or disc of even density that has the same inertia."""
     heaviest = max((model.mass[body] for body in drawn_bodies(model)), default=1.0) or 1.0
     out = []
     for body in drawn_bodies(model):
@@ -147,13 +147,23 @@ def _masses(model: Model, radius: float, size: float) -> list[Solid]:
         half, axes = _inertia_box(model, body)
         color = _body_color(model, body)
         if half.max() > 2 * radius:
-            T = lie.pose(axes, model.com[body])
             half = np.clip(half, 1.5 * radius, max(size, 1.5 * radius))
-            out.append(Solid("mass", body, "box", tuple(half), T, color, 0.45))
+            out.append(_block(body, half, lie.pose(axes, model.com[body]), color))
         else:
             ball = max(3 * radius * float(model.mass[body] / heaviest) ** (1 / 3), 1.4 * radius)
             out.append(Solid("mass", body, "sphere", (ball,), lie.pose(x=model.com[body]), color))
     return out
+
+
+def _block(body: int, half: Array, T: Array, color: Color) -> Solid:
+    """A box, or the disc of the same inertia when it is square and flat; rods are seen through it."""
+    thin = int(np.argmin(half))
+    a, b = half[(thin + 1) % 3], half[(thin + 2) % 3]
+    if abs(a - b) > 0.01 * a or half[thin] > 0.5 * a:
+        return Solid("mass", body, "box", tuple(half), T, color, 0.45)
+    turned = T.copy()
+    turned[:3, :3] = T[:3, [(thin + 1) % 3, (thin + 2) % 3, thin]]
+    return Solid("mass", body, "cylinder", (a * np.sqrt(4 / 3), half[thin]), turned, color, 0.45)
 
 
 def _inertia_box(model: Model, body: int) -> tuple[Array, Array]:

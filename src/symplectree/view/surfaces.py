@@ -25,7 +25,8 @@ def surface(solid: Solid) -> Surface:
         vertices, faces = _revolve(_arc(1.0, -0.5, 0.5, 10))
         return vertices * (size[:3] if solid.kind == "ellipsoid" else size[0]), faces
     if solid.kind == "cylinder":
-        return _revolve(_cylinder(size[0], size[1]))
+        wide = size[0] > size[1]
+        return _revolve(_cylinder(size[0], size[1]), sides=3 * SIDES if wide else SIDES)
     if solid.kind == "capsule":
         return _revolve(_capsule(size[0], size[1]))
     if solid.kind == "mesh" and solid.mesh is not None:
