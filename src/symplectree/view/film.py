@@ -109,8 +109,6 @@ def film(
     poses |= {body: pose(model, q, model.bodies[body]) for body in picture.bodies}
     ways = {name: pose(model, q, name)[:, :3, 3] for name in trails}
     motion = np.concatenate([*(_track(poses, p) for p in points_of(picture.outline)), *ways.values(), np.zeros((0, 3))])
-    if not np.isfinite(motion).all():
-        raise ModelError("the trajectory holds values that are not finite, so it cannot be drawn")
     points = np.concatenate([motion, *_corners(picture, poses), np.zeros((0 if len(motion) else 1, 3))])
     camera = camera_for(points, model.gravity, view, motion=motion if len(motion) else None)
     return Film(picture, rows, trajectory.t[rows], poses, ways, points.min(axis=0), points.max(axis=0), camera)
