@@ -76,6 +76,7 @@ class Viewer:
     def wait(self) -> None:
         """Keep the page until Ctrl-C."""
         try:
+            print("Press Ctrl-C to go on.", flush=True)
             self._over.wait()
         except KeyboardInterrupt:
             print()
@@ -195,7 +196,6 @@ def show(
         block = not notebook and not hasattr(sys, "ps1") and not sys.flags.interactive
     if not block:
         return viewer
-    print("Press Ctrl-C to go on.", flush=True)
     viewer.wait()
     return None
 
