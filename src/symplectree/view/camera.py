@@ -12,7 +12,7 @@ from symplectree.lie import AXES, Array
 View = str | tuple[float, float] | None
 
 FIELD = np.radians(35.0)  # vertical angle of view
-ASPECT = 1.25  # width over height that everything must fit into
+ASPECT = 1.05  # width over height that everything must fit into
 FLAT = 0.04  # thickness over width of a motion that is seen face on
 
 

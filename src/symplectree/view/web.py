@@ -221,7 +221,7 @@ def _looks(panel: Panel) -> dict[str, Any]:
     room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return {
         "title": panel.label,
-        "height": 190,
+        "height": 165,
         "scales": {
             "x": {"time": False}, "y": {"range": (low - room, high + room)}, "shade": {"range": (0.0, 1.0)},
         },
