@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RATE = 30.0  # pictures per second
 MOST_PICTURES = 2000
-MOST_POSES = 200_000  # pictures times bodies
+MOST_POSES = 100_000  # pictures times bodies
 
 
 @dataclass(frozen=True)

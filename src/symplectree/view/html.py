@@ -49,12 +49,13 @@ def html_of(
     pictures = film(trajectory, trails=trails, view=view, speed=speed)
     server = servers.start(0, title)
     try:
-        stage = Stage(server, pictures)
-        stage.show(0)
-        recording = server.get_scene_serializer()
-        for k, pause in enumerate(np.diff(pictures.t) / speed, start=1):
-            recording.insert_sleep(float(pause))
-            stage.show(k)
+        with server.atomic():  # nobody listens: one wake-up of the server instead of one for each message
+            stage = Stage(server, pictures)
+            stage.show(0)
+            recording = server.get_scene_serializer()
+            for k, pause in enumerate(np.diff(pictures.t) / speed, start=1):
+                recording.insert_sleep(float(pause))
+                stage.show(k)
         text: str = recording.as_html()
     finally:
         servers.stop(server)

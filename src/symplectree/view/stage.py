@@ -13,7 +13,7 @@ from symplectree.view.film import Film
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, along, round_length
 from symplectree.view.surfaces import line_surface, surface
 
-PIECES = 60  # of a trail, shown one after the other
+PIECES = 150  # of a trail, shown one after the other
 
 
 class Stage:

@@ -44,7 +44,8 @@ class Viewer:
         self.speed, self.playing = 1.0, False
         self._time = self._start = float(self._film.t[0])
         self._end = float(self._film.t[-1])
-        self._stage = Stage(self._server, self._film)
+        with self._server.atomic():
+            self._stage = Stage(self._server, self._film)
         self._shown = -1
         self._lock, self._over = threading.RLock(), threading.Event()
         self._panels = _choices(trajectory)
