@@ -53,6 +53,8 @@ class Page:
     def open(self, url: str) -> None:
         self.page.goto(url + "?fixedDpr=1")
         self.page.wait_for_selector("canvas")
+        # What viser says about missing graphics cards would lie over the drawing, and go by itself.
+        self.page.add_style_tag(content="[class*='mantine-Notification'] { display: none !important; }")
 
     def pixels(self) -> np.ndarray:
         """What the drawing shows, (height, width, 3)."""
@@ -63,6 +65,21 @@ class Page:
     def has(self) -> int:
         """How many pixels of the drawing are strongly coloured: the mechanism is, the grid and the ground are not."""
         return int((np.ptp(self.pixels(), axis=2) > 60).sum())
+
+    def steady(self) -> np.ndarray:
+        """What the drawing shows once it has come to rest."""
+        shots = [self.pixels()]
+
+        def rests() -> bool:
+            shots.append(self.pixels())
+            return bool((shots[-1] == shots[-2]).all())
+
+        self.wait_until(rests, "rest")
+        return shots[-1]
+
+    def moved(self, before: np.ndarray) -> int:
+        """How many pixels of the drawing have changed much."""
+        return int((np.abs(self.pixels() - before).max(axis=2) > 60).sum())
 
     def wait_until(self, condition, what: str, seconds: float = 60) -> None:
         for _ in range(int(seconds * 2)):

@@ -1,6 +1,5 @@
 """One file that plays offline, in a real browser."""
 
-import numpy as np
 import pytest
 
 import symplectree as st
@@ -19,13 +18,9 @@ def test_the_file_plays_offline_and_moves_with_its_time_bar(swing, tmp_path, pag
     box = page.page.locator(".mantine-Slider-root").bounding_box()
     page.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + box["height"] / 2)
     page.wait_until(lambda: float(time.input_value()) == pytest.approx(20, abs=1), "the time of the bar")
-    page.page.wait_for_timeout(1000)
-    first = page.pixels()
+    first = page.steady()
     page.page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
-    page.wait_until(
-        lambda: (np.abs(page.pixels() - first).max(axis=2) > 60).sum() > 500,
-        "a motion of the mechanism by the time bar",
-    )
+    page.wait_until(lambda: page.moved(first) > 500, "a motion of the mechanism by the time bar")
     assert {url.split(":")[0] for url in page.requests} <= {"file", "data", "blob"}
     assert not page.errors
 
