@@ -14,6 +14,7 @@ import symplectree as st
 
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+DRAWING = "canvas[data-engine]"  # not those of plots
 
 
 def missing(why: str) -> None:
@@ -52,15 +53,13 @@ class Page:
 
     def open(self, url: str) -> None:
         self.page.goto(url + "?fixedDpr=1")
-        self.page.wait_for_selector("canvas")
+        self.page.wait_for_selector(DRAWING)
         # What viser says about missing graphics cards would lie over the drawing, and go by itself.
         self.page.add_style_tag(content="[class*='mantine-Notification'] { display: none !important; }")
 
     def pixels(self) -> np.ndarray:
         """What the drawing shows, (height, width, 3)."""
-        return np.asarray(Image.open(io.BytesIO(self.page.locator("canvas").first.screenshot())).convert("RGB")).astype(
-            int
-        )
+        return np.asarray(Image.open(io.BytesIO(self.page.locator(DRAWING).screenshot())).convert("RGB")).astype(int)
 
     def has(self) -> int:
         """How many pixels of the drawing are strongly coloured: the mechanism is, the grid and the ground are not."""
