@@ -5,7 +5,9 @@ import sys
 
 import symplectree as st
 
-HEAVY = ("scipy", "casadi", "matplotlib", "cyclopts", "rich", "xarray", "mujoco")
+HEAVY = (
+    "scipy", "casadi", "matplotlib", "cyclopts", "rich", "xarray", "mujoco", "viser", "trimesh", "PIL", "imageio_ffmpeg",
+)  # fmt: skip
 
 
 def test_heavy_packages_wait_until_they_are_used():

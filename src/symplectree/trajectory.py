@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,11 +133,75 @@ class Trajectory:
         return dynamics.pose(self.model, self.q, frame)
 
     def plot(self, *what: str, path: Any = None) -> Any:
-        """Draw "energy", "momentum", coordinates or joints by name (all when none is named) over time.
+        """Draw quantities over time, one panel for each unit; all coordinates when none is named.
 
-        Returns the figure, which opens no window; with `path` it is also written there, in the format that the ending
-        says. Coordinates of different units get panels of their own.
+        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", a coordinate or joint by name, or
+            "phase:NAME" for a coordinate's velocity over the coordinate.
+        path: where to write the picture, in the format that the ending says.
+
+        Returns the figure, which opens no window.
         """
         from symplectree.view.plots import plot_trajectory  # slow to import
 
         return plot_trajectory(self, what or ("coordinates",), path)
+
+    def show(
+        self,
+        *,
+        trails: Sequence[str] = (),
+        view: str | tuple[float, float] | None = None,
+        port: int | None = None,
+        block: bool | None = None,
+        browser: bool = True,
+        height: int = 560,
+    ) -> Any:
+        """Play the motion on a page of this computer (127.0.0.1), with time bar, speeds and curves that follow.
+
+        trails: names of frames whose ways are drawn.
+        view: where to look from: two letters for the axes to the right and up, such as "xz", or (azimuth, elevation) in
+            degrees; None chooses.
+        port: of the page; None takes the first free one from 8080.
+        block: whether to keep the page until Ctrl-C; None does so in a script, and not in a notebook or at a prompt.
+        browser: whether to open the page. height: of the page inside a notebook [pixels].
+
+        Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks.
+        """
+        from symplectree.view.web import show
+
+        return show(self, trails=trails, view=view, port=port, block=block, browser=browser, height=height)
+
+    def to_html(
+        self,
+        path: Any,
+        *,
+        trails: Sequence[str] = (),
+        view: str | tuple[float, float] | None = None,
+        speed: float = 1.0,
+        title: str = "",
+    ) -> Path:
+        """Write one HTML file that plays the motion in any browser, offline; returns its path.
+
+        trails, view: as of `show`. speed: seconds of motion per second of film. title: of the page.
+        It holds 30 pictures per second of film, and at most 2000, less when there are very many bodies.
+        """
+        from symplectree.view.html import write_html
+
+        return write_html(self, path, trails=trails, view=view, speed=speed, title=title)
+
+    def to_video(
+        self,
+        path: Any,
+        *,
+        trails: Sequence[str] = (),
+        view: str | tuple[float, float] | None = None,
+        speed: float = 1.0,
+        size: tuple[int, int] = (960, 640),
+    ) -> Path:
+        """Write an MP4 of the motion, without any display; returns its path. Needs the extra `video`.
+
+        trails, view: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
+        It holds 30 pictures per second, and at most 2000: a longer film has fewer per second.
+        """
+        from symplectree.view.video import write_video
+
+        return write_video(self, path, trails=trails, view=view, speed=speed, size=size)

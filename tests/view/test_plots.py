@@ -26,7 +26,10 @@ def trajectory():
         ("ball", ["ball, quaternion"]),
         ("nut", ["nut [rad]"]),
         ("coordinates", ["coordinates [m]", "coordinates, quaternion", "coordinates [rad]"]),
-        ("momentum", ["momentum [N·m·s, N·s]"]),
+        ("momentum", ["angular momentum [N·m·s]", "linear momentum [N·s]"]),
+        ("velocities", ["velocities [rad/s]", "velocities [m/s]"]),
+        ("phase:nut", ["velocity of nut [rad/s]"]),
+        ("phase:pl.0", ["velocity of pl.0 [m/s]"]),
     ],
 )
 def test_units(trajectory, name, labels):
@@ -44,3 +47,36 @@ def test_nothing_is_written_without_a_path(trajectory, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trajectory.plot()
     assert not list(tmp_path.iterdir())
+
+
+def test_phase_portraits_are_velocity_over_position(trajectory):
+    (axes,) = trajectory.plot("phase:pl.1").axes
+    x, y = axes.lines[0].get_data()
+    assert axes.get_xlabel() == "pl.1 [m]"
+    assert (x == trajectory["pl.1"]).all()
+    assert (y == trajectory.v[:, trajectory.model.velocities.index("pl.1")]).all()
+
+
+@pytest.mark.parametrize("name", ["phase:ball.0", "phase:base", "phase:pl"])
+def test_no_phase_portrait_of_several_coordinates_or_quaternions(trajectory, name):
+    with pytest.raises(st.ModelError, match="no phase portrait"):
+        trajectory.plot(name)
+
+
+def test_unknown_names_are_refused(trajectory):
+    for name in ("enrgy", "phase:nt"):
+        with pytest.raises(st.ModelError, match="no coordinate is named"):
+            trajectory.plot(name)
+
+
+def test_constraint_error_has_a_unit_and_a_logarithmic_axis():
+    m = st.Mechanism()
+    arm = m.world.link("arm", st.Revolute("a", "y"), mass=1, com=(0, 0, -1))
+    arm.link("end", st.Revolute("b", "y"), at=(0, 0, -1), mass=1, com=(1, 0, 0)).frame("tip", at=(1, 0, 0))
+    m.add(st.PointConstraint("world", "tip", "x"))
+    model = m.build()
+    traj = st.simulate(model, st.assemble(model, {"a": 0.5, "b": 1.0}), duration=0.1, dt=0.01)
+    axes = traj.plot("constraint_error", "a").axes
+    assert [a.get_ylabel() for a in axes] == ["constraint error [m]", "a [rad]"]
+    assert axes[0].get_yscale() == "log"
+    assert [a.get_xlabel() for a in axes] == ["", "time [s]"]

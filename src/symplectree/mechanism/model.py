@@ -14,6 +14,7 @@ from symplectree.elements import Element, ElementTables
 from symplectree.errors import ModelError
 from symplectree.joints import Joint
 from symplectree.lie import Array
+from symplectree.mechanism.shapes import Shape
 
 KINDS = ("revolute", "prismatic", "screw", "ball", "free")  # in the order of `enum class Kind` in core/model.hpp
 
@@ -60,6 +61,7 @@ class Model:
     | q_start, v_start | where each body's coordinates begin | (n,) |
     | armature | rotor inertia of each velocity | (nv,) |
     | frame_body, frame_offset | where each frame is fixed | (f,), (f, 4, 4) |
+    | shapes | how bodies look, where a robot's file says it (see `mechanism.shapes`) | |
     | massless | names of coordinates that move no mass, and must be prescribed | |
     | ground_energy | gravity potential of masses fixed to the world | J |
     | originals | the elements as the user added them; not kept by pickling | |
@@ -89,6 +91,7 @@ class Model:
     ground_energy: float
     tables: ElementTables = field(repr=False)
     massless: tuple[str, ...] = ()
+    shapes: tuple[Shape, ...] = field(default=(), repr=False)
     originals: tuple[Element, ...] = field(default=(), repr=False)
 
     @cached_property

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from symplectree.errors import ModelError
 from symplectree.lie import Array
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
     from symplectree.trajectory import Trajectory
 
-# Units of the coordinates of each kind of elementary joint.
+# Units of the coordinates and of the velocities of each kind of elementary joint.
 UNITS = {
     "revolute": ("rad",),
     "screw": ("rad",),
@@ -18,50 +22,122 @@ UNITS = {
     "ball": ("quaternion",) * 4,
     "free": ("m",) * 3 + ("quaternion",) * 4,
 }
+VELOCITY_UNITS = {
+    "revolute": ("rad/s",),
+    "screw": ("rad/s",),
+    "prismatic": ("m/s",),
+    "ball": ("rad/s",) * 3,
+    "free": ("rad/s",) * 3 + ("m/s",) * 3,
+}
+SMALLEST = 1e-18  # of errors on a logarithmic axis
 
-Panel = tuple[str, dict[str, Array]]  # label of the vertical axis, and the curves by name
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes: the label of the vertical one, the curves by name, and what they are drawn over.
+
+    over: label and values of the horizontal axis; None is time.
+    """
+
+    label: str
+    curves: dict[str, Array]
+    over: tuple[str, Array] | None = None
+    logarithmic: bool = False
 
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
     """Panels for each of `what`, one above the other, one for each unit; see `Trajectory.plot`."""
     from matplotlib.figure import Figure  # without pyplot: no display is touched, no figure is kept
 
-    panels = [panel for name in what for panel in _panels(trajectory, name)]
-    figure = Figure(figsize=(7, 1.2 + 2.2 * len(panels)), layout="constrained")
-    all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (label, curves) in zip(all_axes, panels, strict=True):
-        for name, curve in curves.items():
-            axes.plot(trajectory.t, curve, label=name)
-        axes.set_ylabel(label)
+    drawn = [panel for name in what for panel in panels(trajectory, name)]
+    heights = [2.2 if panel.over is None else 4.4 for panel in drawn]
+    figure = Figure(figsize=(7, 1.2 + sum(heights)), layout="constrained")
+    all_axes = figure.subplots(len(drawn), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    timed = [axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.over is None]
+    for axes, panel in zip(all_axes, drawn, strict=True):
+        label, x = panel.over or ("time [s]", trajectory.t)
+        for name, curve in panel.curves.items():
+            axes.plot(x, np.maximum(curve, SMALLEST) if panel.logarithmic else curve, label=name)
+        axes.set_ylabel(panel.label)
         axes.grid(alpha=0.3)
-        if len(curves) <= 12:
+        if panel.logarithmic:
+            axes.set_yscale("log")
+        if panel.over is not None:
+            axes.plot(x[0], next(iter(panel.curves.values()))[0], "o", color="k", markersize=4, label="start")
+        if panel.over is None and axes is not timed[-1]:
+            axes.sharex(timed[-1])
+            axes.tick_params(labelbottom=False)
+        else:
+            axes.set_xlabel(label)
+        if len(panel.curves) <= 12:
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
-    all_axes[-1].set_xlabel("time [s]")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
 
 
-def _panels(trajectory: Trajectory, name: str) -> list[Panel]:
+def panels(trajectory: Trajectory, name: str) -> list[Panel]:
+    """The panels of one quantity by name; see `Trajectory.plot`."""
+    model = trajectory.model
     if name == "energy":
         curves = {"kinetic": trajectory.kinetic, "potential": trajectory.potential, "total": trajectory.energy}
-        return [("energy [J]", curves)]
+        return [Panel("energy [J]", curves)]
     if name == "momentum":
-        labels = ("Lx", "Ly", "Lz", "px", "py", "pz")
-        return [("momentum [N·m·s, N·s]", dict(zip(labels, trajectory.momentum.T, strict=True)))]
-    model = trajectory.model
+        angular, linear = trajectory.momentum[:, :3], trajectory.momentum[:, 3:]
+        return [
+            Panel("angular momentum [N·m·s]", dict(zip(("Lx", "Ly", "Lz"), angular.T, strict=True))),
+            Panel("linear momentum [N·s]", dict(zip(("px", "py", "pz"), linear.T, strict=True))),
+        ]
+    if name == "constraint_error":
+        return [Panel(_error_label(model), {"largest": trajectory.constraint_error}, logarithmic=True)]
     if name == "coordinates":
         return _by_unit(model, name, dict(zip(model.coordinates, trajectory.q.T, strict=True)))
+    if name == "velocities":
+        return _by_unit(model, name, dict(zip(model.velocities, trajectory.v.T, strict=True)), velocities=True)
+    if name.startswith("phase:"):
+        return [_phase_portrait(trajectory, name.removeprefix("phase:").strip())]
     course = trajectory[name]
     place = model.joints.get(name)
     names = model.coordinates[place.q] if place is not None else (name,)
     return _by_unit(model, name, dict(zip(names, course.reshape(len(course), -1).T, strict=True)))
 
 
-def _by_unit(model: Model, label: str, curves: dict[str, Array]) -> list[Panel]:
-    units = [u for place in model.joints.values() for step in place.joint.steps() for u in UNITS[step.kind]]
-    unit_of = dict(zip(model.coordinates, units, strict=True))
-    panels: dict[str, dict[str, Array]] = {}
+def _phase_portrait(trajectory: Trajectory, name: str) -> Panel:
+    """Velocity over position of one coordinate."""
+    model, course = trajectory.model, trajectory[name]
+    units = dict(zip(model.coordinates, _units(model, UNITS), strict=True))
+    rates = dict(zip(model.velocities, _units(model, VELOCITY_UNITS), strict=True))
+    if name not in model.coordinates or not _has_rate(model, name):
+        raise ModelError(f"{name!r} has no phase portrait: it is not one coordinate with a velocity of its own")
+    rate = trajectory.v[:, model.velocities.index(name)]
+    return Panel(f"velocity of {name} [{rates[name]}]", {name: rate}, over=(f"{name} [{units[name]}]", course))
+
+
+def _has_rate(model: Model, name: str) -> bool:
+    """Whether the velocity of the same name is the rate of a coordinate: not of joints with quaternions."""
+    return all(
+        place.joint.nq == place.joint.nv for place in model.joints.values() if name in model.coordinates[place.q]
+    )
+
+
+def _error_label(model: Model) -> str:
+    tables = model.tables
+    lengths = len(tables.point_rows) + len(tables.distance_rows)
+    return "constraint error [m]" if lengths == len(model.rows) else "constraint error [unit of the row]"
+
+
+def _units(model: Model, table: dict[str, tuple[str, ...]]) -> list[str]:
+    return [unit for place in model.joints.values() for step in place.joint.steps() for unit in table[step.kind]]
+
+
+def _by_unit(model: Model, label: str, curves: dict[str, Array], *, velocities: bool = False) -> list[Panel]:
+    """Panels of coordinates, or of velocities, one for each unit."""
+    names, table = (model.velocities, VELOCITY_UNITS) if velocities else (model.coordinates, UNITS)
+    unit_of = dict(zip(names, _units(model, table), strict=True))
+    by_unit: dict[str, dict[str, Array]] = {}
     for name, curve in curves.items():
-        panels.setdefault(unit_of[name], {})[name] = curve
-    return [(f"{label} [{unit}]" if unit != "quaternion" else f"{label}, quaternion", c) for unit, c in panels.items()]
+        by_unit.setdefault(unit_of[name], {})[name] = curve
+    return [
+        Panel(f"{label} [{unit}]" if unit != "quaternion" else f"{label}, quaternion", found)
+        for unit, found in by_unit.items()
+    ]

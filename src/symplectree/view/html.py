@@ -1,0 +1,65 @@
+"""A film as one HTML file that plays in any browser, offline."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symplectree.view.camera import View
+from symplectree.view.files import checked_path
+from symplectree.view.film import film
+
+if TYPE_CHECKING:
+    from symplectree.trajectory import Trajectory
+
+
+def write_html(
+    trajectory: Trajectory,
+    path: Any,
+    *,
+    trails: Sequence[str] = (),
+    view: View = None,
+    speed: float = 1.0,
+    title: str = "",
+) -> Path:
+    """See `Trajectory.to_html`."""
+    path = checked_path(path, ".html", ".htm")
+    path.write_text(
+        html_of(trajectory, trails=trails, view=view, speed=speed, title=title or path.stem), encoding="utf-8"
+    )
+    return path
+
+
+def html_of(
+    trajectory: Trajectory,
+    *,
+    trails: Sequence[str] = (),
+    view: View = None,
+    speed: float = 1.0,
+    title: str = "symplectree",
+) -> str:
+    """The text of the file."""
+    from symplectree.view import server as servers
+    from symplectree.view.stage import Stage
+
+    pictures = film(trajectory, trails=trails, view=view, speed=speed)
+    server = servers.start(0, title)
+    try:
+        with server.atomic():  # nobody listens: one wake-up of the server instead of one for each message
+            stage = Stage(server, pictures)
+            stage.show(0)
+            recording = server.get_scene_serializer()
+            for k, pause in enumerate(np.diff(pictures.t) / speed, start=1):
+                recording.insert_sleep(float(pause))
+                stage.show(k)
+        text: str = recording.as_html()
+    finally:
+        servers.stop(server)
+    start, end = text.find("<title>"), text.find("</title>")
+    if 0 <= start < end:
+        text = text[: start + len("<title>")] + html.escape(title) + text[end:]
+    return text

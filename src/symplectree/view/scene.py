@@ -1,0 +1,262 @@
+"""What to draw: solids fixed to bodies, and lines between them, from the model alone (JM09 V-E).
+
+Links become rods between their joints and frames, masses become spheres or boxes of the same inertia, joints, supports and
+points that constraints hold are marked; wires, springs and rails are lines. Shapes of the model's own, as robot files
+have them, take the place of what would be drawn for their body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symplectree import lie
+from symplectree.dynamics import pose
+from symplectree.lie import Array
+from symplectree.mechanism.model import KINDS, Model
+from symplectree.view.meshes import readable_mesh
+from symplectree.view.outline import Outline, Place, drawn_bodies, joint_chain, outline
+
+Color = tuple[float, float, float]
+
+BODY_COLORS: tuple[Color, ...] = (
+    (0.22, 0.46, 0.71), (0.93, 0.55, 0.19), (0.36, 0.65, 0.37), (0.77, 0.31, 0.32), (0.52, 0.44, 0.70),
+    (0.58, 0.47, 0.38), (0.85, 0.55, 0.76), (0.80, 0.73, 0.45), (0.39, 0.71, 0.80), (0.50, 0.53, 0.58),
+)  # fmt: skip
+JOINT_COLOR: Color = (0.25, 0.27, 0.30)
+CONSTRAINT_COLOR: Color = (0.85, 0.20, 0.25)
+SUPPORT_COLOR: Color = (0.42, 0.44, 0.47)
+LINE_COLORS: dict[str, Color] = {"wire": (0.35, 0.35, 0.38), "spring": (0.18, 0.60, 0.35), "rail": (0.68, 0.70, 0.73)}
+TRAIL_COLORS: tuple[Color, ...] = ((0.84, 0.15, 0.16), (0.12, 0.47, 0.71), (0.17, 0.63, 0.17), (0.58, 0.40, 0.74))
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A thing fixed to a body.
+
+    | name | meaning | unit |
+    | --- | --- | --- |
+    | name, body | what it is called, and the index of the body that carries it, -1 the world | |
+    | kind | "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh" or "plane" | |
+    | size | half sides; radius; radius and half length along z (of a capsule without its caps); half axes | m |
+    | pose | of the solid in the body, (4, 4) | |
+    | color, opacity | red, green, blue, and how little shines through, 0 to 1 | |
+    | mesh, scale | of kind "mesh": its file, and what its lengths are multiplied by | |
+    """
+
+    name: str
+    body: int
+    kind: str
+    size: tuple[float, ...]
+    pose: Array
+    color: Color
+    opacity: float = 1.0
+    mesh: Path | None = None
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A "wire", "spring" or "rail" between two points of bodies, with its radius [m]."""
+
+    kind: str
+    a: Place
+    b: Place
+    radius: float
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A model's picture: the same things at every configuration.
+
+    | name | meaning |
+    | --- | --- |
+    | model | whose picture it is |
+    | solids, lines | what to draw |
+    | outline | the points that the picture is made from |
+    | size | diagonal of the mechanism where it starts [m] |
+    | radius | of a rod [m] |
+    """
+
+    model: Model
+    solids: tuple[Solid, ...]
+    lines: tuple[Line, ...]
+    outline: Outline
+    size: float
+    radius: float
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies whose poses the picture needs, without the world."""
+        used = {solid.body for solid in self.solids} | {body for line in self.lines for body, _ in (line.a, line.b)}
+        return tuple(sorted((used | set(drawn_bodies(self.model))) - {-1}))
+
+
+def scene(model: Model, q: Any) -> Scene:
+    """The picture of a model, with sizes after the mechanism's extent at q."""
+    plan = outline(model)
+    size, radius = _sizes(model, plan, q)
+    shapes = _own_shapes(model, size)
+    shaped = {solid.body for solid in shapes if solid.body >= 0}
+    automatic = [*_rods(model, plan, radius), *_masses(model, radius, size), *_marks(model, plan, radius)]
+    lines = [
+        *(Line("wire", a, b, 0.35 * radius) for a, b in plan.strings),
+        *(Line("spring", a, b, 1.6 * radius) for a, b in plan.springs),
+        *(Line("rail", a, b, 0.5 * radius) for a, b in plan.rails if b[0] not in shaped),
+    ]
+    solids = [*(solid for solid in automatic if solid.body not in shaped), *shapes]
+    return Scene(model, tuple(solids), tuple(lines), plan, size, radius)
+
+
+def points_of(plan: Outline) -> list[Place]:
+    """Every point of an outline, each once."""
+    pairs = [*plan.bars, *plan.rails, *plan.strings, *plan.springs]
+    ends = [place for pair in pairs for place in pair]
+    return list(dict.fromkeys([*ends, *plan.joints, *plan.supports, *plan.masses]))
+
+
+def _sizes(model: Model, plan: Outline, q: Any) -> tuple[float, float]:
+    """Extent of the mechanism and radius of its rods [m]."""
+    poses = {-1: np.eye(4)} | {b: pose(model, q, model.bodies[b]) for b in drawn_bodies(model)}
+    points = [poses[body][:3, :3] @ point + poses[body][:3, 3] for body, point in points_of(plan)]
+    size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
+    boxes = [2 * np.linalg.norm(_inertia_box(model, body)[0]) for body in drawn_bodies(model) if model.mass[body] > 0]
+    size = size or float(max(boxes, default=0.0)) or 1.0
+    bars = [float(np.linalg.norm(np.subtract(a[1], b[1]))) for a, b in plan.bars]
+    return size, min(0.012 * size, 0.12 * float(np.median(bars))) if bars else 0.02 * size
+
+
+def _rods(model: Model, plan: Outline, radius: float) -> list[Solid]:
+    return [
+        Solid(f"rod {i}", a[0], "capsule", (radius, 0.5 * length), between, _body_color(model, a[0]))
+        for i, (a, b) in enumerate(plan.bars)
+        for between, length in [along(np.array(a[1]), np.array(b[1]))]
+    ]
+
+
+def _masses(model: Model, radius: float, size: float) -> list[Solid]:
+    """A sphere for a point mass; else the box or disc of even density that has the same inertia."""
+    heaviest = max((model.mass[body] for body in drawn_bodies(model)), default=1.0) or 1.0
+    out = []
+    for body in drawn_bodies(model):
+        if model.mass[body] <= 0:
+            continue
+        half, axes = _inertia_box(model, body)
+        color = _body_color(model, body)
+        if half.max() > 2 * radius:
+            half = np.clip(half, 1.5 * radius, max(size, 1.5 * radius))
+            out.append(_block(body, half, lie.pose(axes, model.com[body]), color))
+        else:
+            ball = max(3 * radius * float(model.mass[body] / heaviest) ** (1 / 3), 1.4 * radius)
+            out.append(Solid("mass", body, "sphere", (ball,), lie.pose(x=model.com[body]), color))
+    return out
+
+
+def _block(body: int, half: Array, T: Array, color: Color) -> Solid:
+    """A box, or the disc of the same inertia when it is square and flat; rods are seen through it."""
+    thin = int(np.argmin(half))
+    a, b = half[(thin + 1) % 3], half[(thin + 2) % 3]
+    if abs(a - b) > 0.01 * a or half[thin] > 0.5 * a:
+        return Solid("mass", body, "box", tuple(half), T, color, 0.45)
+    turned = T.copy()
+    turned[:3, :3] = T[:3, [(thin + 1) % 3, (thin + 2) % 3, thin]]
+    return Solid("mass", body, "cylinder", (a * np.sqrt(4 / 3), half[thin]), turned, color, 0.45)
+
+
+def _inertia_box(model: Model, body: int) -> tuple[Array, Array]:
+    """Half sides and axes of the box of even density with a body's mass and inertia: a² = 6 (I_b + I_c − I_a) / m."""
+    moments, axes = np.linalg.eigh(model.inertia[body])
+    sides = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / model.mass[body], 0.0))
+    if np.linalg.det(axes) < 0:
+        axes = axes * [1, 1, -1]
+    return sides / 2, axes
+
+
+def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
+    """Joints by what they let move, points that constraints hold, and supports."""
+    out = []
+    for body in drawn_bodies(model):
+        chain = joint_chain(model, body)
+        kinds = {KINDS[model.kind[i]] for i in chain}
+        turned, _ = along(np.zeros(3), model.axis[body])
+        turned[:3, 3] = 0.0
+        if kinds == {"revolute"} and len(chain) == 1:
+            out.append(Solid("hinge", body, "cylinder", (1.7 * radius, 2.0 * radius), turned, JOINT_COLOR))
+        elif kinds <= {"prismatic", "screw"} and len(chain) == 1:
+            half = (1.8 * radius, 1.8 * radius, 3.2 * radius)
+            out.append(Solid("slider", body, "box", half, turned, JOINT_COLOR))
+        elif kinds <= {"revolute", "ball"}:
+            out.append(Solid("ball", body, "sphere", (1.8 * radius,), np.eye(4), JOINT_COLOR))
+    held = dict.fromkeys(place for row in model.tables.point_rows for place in _both(row))
+    for i, (body, point) in enumerate(held):
+        T = lie.pose(x=point)
+        out.append(Solid(f"constraint {i}", body, "sphere", (2.1 * radius,), T, CONSTRAINT_COLOR))
+    for i, (body, point) in enumerate(plan.supports):
+        half = (3.0 * radius,) * 3
+        out.append(Solid(f"support {i}", body, "box", half, lie.pose(x=point), SUPPORT_COLOR, 0.55))
+    return out
+
+
+def _both(row: tuple[float, ...]) -> tuple[Place, Place]:
+    return (int(row[0]), tuple(row[1:4])), (int(row[4]), tuple(row[5:8]))
+
+
+# Which numbers of a shape's size are whole lengths, where a solid has half ones.
+HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
+
+
+def _own_shapes(model: Model, size: float) -> list[Solid]:
+    """The model's own shapes, as solids on its bodies; meshes that cannot be read are left out."""
+    out = []
+    for i, shape in enumerate(model.shapes):
+        index = model.find_frame(shape.frame)
+        T = model.frame_offset[index] @ np.asarray(shape.pose, dtype=float)
+        red, green, blue, opacity = (*(float(x) for x in shape.rgba), 1.0)[:4]
+        halved = HALVED.get(shape.kind, ())
+        lengths = tuple(float(x) / (2 if k in halved else 1) for k, x in enumerate(np.atleast_1d(shape.size)))
+        body = int(model.frame_body[index])
+        solid = Solid(f"shape {i}", body, shape.kind, lengths, T, (red, green, blue), opacity)
+        if shape.kind == "mesh":
+            if shape.mesh is None or not readable_mesh(Path(shape.mesh)):
+                continue
+            scale = tuple(float(x) for x in np.broadcast_to(1.0 if shape.scale is None else shape.scale, 3))
+            solid = replace(solid, mesh=Path(shape.mesh), scale=scale)
+        elif shape.kind == "plane":  # an endless one has no size
+            solid = replace(solid, size=tuple(x if x > 0 else 2 * size for x in (*solid.size, 0.0, 0.0)[:2]))
+        out.append(solid)
+    return out
+
+
+def along(a: Array, b: Array) -> tuple[Array, float]:
+    """Pose in the middle from a to b with z along the way, and the distance."""
+    T = stretched(a, b)
+    length = float(np.linalg.norm(b - a))
+    return lie.pose(T[:3, :3] / [1, 1, length or 1], (a + b) / 2), length
+
+
+def stretched(a: Array, b: Array) -> Array:
+    """The map of (0, 0, 0) to a and (0, 0, 1) to b that keeps lengths across the way: (..., 3) to (..., 4, 4)."""
+    way = b - a
+    length = np.linalg.norm(way, axis=-1, keepdims=True)
+    z = np.where(length > 0, way / np.where(length > 0, length, 1), np.array([0.0, 0.0, 1.0]))
+    aside = np.where(np.abs(z[..., :1]) < 0.7, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+    y = np.cross(z, aside)
+    y = y / np.linalg.norm(y, axis=-1, keepdims=True)
+    T = np.zeros((*way.shape[:-1], 4, 4))
+    T[..., :3, 0], T[..., :3, 1], T[..., :3, 2], T[..., :3, 3] = np.cross(y, z), y, z * length, a
+    T[..., 3, 3] = 1.0
+    return T
+
+
+def round_length(length: float) -> float:
+    """The nearest 1, 2 or 5 times a power of ten that is not above."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-12)) * power)
+
+
+def _body_color(model: Model, body: int) -> Color:
+    drawn = drawn_bodies(model)
+    return BODY_COLORS[drawn.index(body) % len(BODY_COLORS)]

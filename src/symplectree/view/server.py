@@ -1,0 +1,51 @@
+"""Viser servers that only this computer reaches."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+from typing import Any
+
+from symplectree.errors import ModelError
+
+HOST = "127.0.0.1"
+FIRST_PORT = 8080
+
+
+def start(port: int, label: str) -> Any:
+    """A server on this computer at the port, or at any free one for 0."""
+    import viser
+
+    with contextlib.redirect_stdout(io.StringIO()):  # it speaks even when told to be silent
+        server = viser.ViserServer(host=HOST, port=port, label=label, verbose=False)
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+    server.gui.main_panel.dock_right()
+    return server
+
+
+def stop(server: Any) -> None:
+    """End a server, without what it says about that."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+def check_port(port: int | None) -> int:
+    """The port to take: the one given, when it is free; else the first free one from 8080."""
+    if port is None:
+        return next((p for p in range(FIRST_PORT, FIRST_PORT + 100) if _free(p)), 0)
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        raise ModelError(f"port is {port!r}, not a whole number from 0 (any free one) to 65535")
+    if port and not _free(port):
+        raise ModelError(f"port {port} of {HOST} is in use or not allowed; leave port= out to take a free one")
+    return port
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((HOST, port))
+        except OSError:
+            return False
+        return True

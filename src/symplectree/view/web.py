@@ -1,0 +1,247 @@
+"""A page on this computer that plays a trajectory: the mechanism, a time bar, speeds, and curves that follow."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symplectree.lie import Array
+from symplectree.view import server as servers
+from symplectree.view.camera import View
+from symplectree.view.film import film
+from symplectree.view.plots import Panel, panels
+
+if TYPE_CHECKING:
+    from symplectree.trajectory import Trajectory
+
+FRAMES = 30.0  # moves per second
+PLOTS = 8.0  # changes of the curves' shade per second
+DETAIL = 300.0  # pictures per second to choose from, for slow motion
+POINTS = 400  # of a curve
+MOST_CURVES = 8  # in one plot
+SPEEDS = ("0.01×", "0.1×", "0.25×", "0.5×", "1×", "2×", "5×", "10×", "100×")
+COLORS = ("#3876b5", "#ed8c30", "#5ca65e", "#c44f52", "#8570b3", "#94785f", "#d98cc2", "#63b5cc")
+
+
+class Viewer:
+    """A page that plays a trajectory, at `url`.
+
+    `time` [s] says and sets what is shown, `playing` and `speed` how it goes on; `stop()` ends the page.
+    """
+
+    def __init__(self, trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int, title: str) -> None:
+        from symplectree.view.stage import Stage
+
+        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL)
+        self._server = servers.start(port, title)
+        self.url = f"http://{servers.HOST}:{self._server.get_port()}"
+        self.speed, self.playing = 1.0, False
+        self._time = self._start = float(self._film.t[0])
+        self._end = float(self._film.t[-1])
+        with self._server.atomic():
+            self._stage = Stage(self._server, self._film)
+        self._shown = -1
+        self._lock, self._over = threading.RLock(), threading.Event()
+        self._panels = _choices(trajectory)
+        self._rows = np.unique(np.linspace(0, len(trajectory) - 1, POINTS).round().astype(int))
+        self._t = trajectory.t
+        self._controls()
+        self._move(self._start)
+        self._shade()
+        self._player = threading.Thread(target=self._play, daemon=True)
+        self._player.start()
+
+    @property
+    def time(self) -> float:
+        return self._time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._bar.value = float(np.clip(value, self._start, self._end))
+        self._move(self._bar.value)
+        self._shade()
+
+    def stop(self) -> None:
+        """End the page."""
+        if not self._over.is_set():
+            self._over.set()
+            self._player.join(timeout=2)
+            servers.stop(self._server)
+
+    def wait(self) -> None:
+        """Keep the page until Ctrl-C."""
+        try:
+            print("Press Ctrl-C to go on.", flush=True)
+            self._over.wait()
+        except KeyboardInterrupt:
+            print()
+        finally:
+            self.stop()
+
+    def _controls(self) -> None:
+        gui = self._server.gui
+        span = self._end - self._start
+        step = 10.0 ** np.floor(np.log10(span / 1000)) if span > 0 else 1e-3
+        self._button = gui.add_button("Play")
+        self._bar = gui.add_slider("time [s]", self._start, max(self._end, self._start + step), step, self._start)
+        rate = gui.add_dropdown("speed", SPEEDS, initial_value="1×")
+        self._plots: list[tuple[Panel, Any]] = []
+        for chosen in list(self._panels)[:2]:
+            self._add_plot(gui, chosen)
+
+        @self._button.on_click
+        def _(_: Any) -> None:
+            if not self.playing and self._time >= self._end:
+                self.time = self._start
+            self.playing = not self.playing
+            self._button.label = "Pause" if self.playing else "Play"
+
+        @self._bar.on_update
+        def _(event: Any) -> None:
+            if event.client is not None:  # moved by a person
+                self._move(float(self._bar.value))
+                self._shade()
+
+        @rate.on_update
+        def _(_: Any) -> None:
+            self.speed = float(rate.value.removesuffix("×"))
+
+    def _add_plot(self, gui: Any, chosen: str) -> None:
+        place = len(self._plots)
+        menu = gui.add_dropdown(f"plot {place + 1}", tuple(self._panels), initial_value=chosen)
+        panel = self._panels[chosen]
+        self._plots.append((panel, gui.add_uplot(*self._curves(panel), **_looks(panel))))
+
+        @menu.on_update
+        def _(_: Any) -> None:
+            with self._lock:
+                panel, node = self._panels[menu.value], self._plots[place][1]
+                data, series = self._curves(panel)
+                node.series, node.data, node.title = series, data, _looks(panel)["title"]
+                node.scales = _looks(panel)["scales"]
+                self._plots[place] = (panel, node)
+
+    def _curves(self, panel: Panel) -> tuple[tuple[Array, ...], tuple[dict[str, Any], ...]]:
+        """Data and styles of a plot: what lies before the time that is shown has a shade, which ends at that time."""
+        t, now = self._t[self._rows], self._time
+        cut = int(np.searchsorted(t, now, side="right"))
+        x = np.concatenate([t[:cut], [now, now], t[cut:]])
+        shade = np.concatenate([np.ones(cut + 1), np.zeros(len(t) - cut + 1)])
+        curves = [np.interp(x, self._t, curve) for curve in panel.curves.values()]
+        series: list[dict[str, Any]] = [{"label": "time [s]"}]
+        series.append({
+            "label": "now", "scale": "shade", "fill": "rgba(90, 110, 140, 0.14)", "stroke": "rgba(90, 110, 140, 0.8)",
+            "width": 1, "points": {"show": False},
+        })  # fmt: skip
+        for name, color in zip(panel.curves, COLORS, strict=False):
+            series.append({"label": name, "stroke": color, "width": 1.5, "points": {"show": False}})
+        return (x, shade, *curves), tuple(series)
+
+    def _move(self, now: float) -> None:
+        with self._lock:
+            self._time = now
+            picture = self._film.nearest(now)
+            if picture != self._shown:
+                self._shown = picture
+                with self._server.atomic():
+                    self._stage.show(picture)
+
+    def _shade(self) -> None:
+        with self._lock:
+            for panel, node in self._plots:
+                node.data = self._curves(panel)[0]
+
+    def _play(self) -> None:
+        last = shaded = time.monotonic()
+        while not self._over.wait(1 / FRAMES):
+            now = time.monotonic()
+            if self.playing:
+                after = self._time + (now - last) * self.speed
+                self._move(self._start if after > self._end else after)
+                self._bar.value = self._time
+                if now - shaded > 1 / PLOTS:
+                    self._shade()
+                    shaded = now
+            last = now
+
+
+def show(
+    trajectory: Trajectory,
+    *,
+    trails: Sequence[str] = (),
+    view: View = None,
+    port: int | None = None,
+    block: bool | None = None,
+    browser: bool = True,
+    height: int = 560,
+) -> Viewer | None:
+    """See `Trajectory.show`."""
+    port = servers.check_port(port)
+    notebook = _in_notebook()
+    viewer = Viewer(trajectory, trails=trails, view=view, port=port, title="symplectree")
+    if notebook:
+        from IPython.display import IFrame, display
+
+        display(IFrame(viewer.url, width="100%", height=height))
+    else:
+        print(f"The motion is at {viewer.url}", flush=True)
+        if browser:
+            _open(viewer.url)
+    if block is None:
+        block = not notebook and not hasattr(sys, "ps1") and not sys.flags.interactive
+    if not block:
+        return viewer
+    viewer.wait()
+    return None
+
+
+def _choices(trajectory: Trajectory) -> dict[str, Panel]:
+    """What can be plotted, by its label: energy, all coordinates of a unit when they are few, each joint."""
+    model = trajectory.model
+    names = ["energy", "coordinates", *model.joints]
+    names += ["velocities", "momentum", *(["constraint_error"] if model.rows else [])]
+    return {
+        panel.label: panel
+        for name in names
+        for panel in panels(trajectory, name)
+        if name == "energy" or len(panel.curves) <= MOST_CURVES
+    }
+
+
+def _looks(panel: Panel) -> dict[str, Any]:
+    """Title and scales of a plot; the height of the curves does not change with time."""
+    values = np.concatenate([np.ravel(curve) for curve in panel.curves.values()])
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return {
+        "title": panel.label,
+        "height": 165,
+        "scales": {
+            "x": {"time": False}, "y": {"range": (low - room, high + room)}, "shade": {"range": (0.0, 1.0)},
+        },
+        "axes": ({"label": "time [s]", "labelSize": 18, "size": 32}, {"size": 56}),
+        "legend": {"show": True, "live": False},
+    }  # fmt: skip
+
+
+def _in_notebook() -> bool:
+    """Whether cells of a notebook show what is displayed."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
+
+
+def _open(url: str) -> None:
+    """Open the page, unless there is no screen: then the terminal's own browser would take the terminal."""
+    import webbrowser
+
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    webbrowser.open(url)

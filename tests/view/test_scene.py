@@ -1,0 +1,137 @@
+"""Scenes: what is drawn follows from the model, or from its own shapes."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from symplectree.view.scene import round_length, scene, stretched
+from symplectree.view.sticks import sticks
+from symplectree.view.surfaces import surface
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A slider with an arm, a string, a spring and a held point."""
+    m = st.Mechanism()
+    slider = m.world.link("slider", st.Prismatic("s", axis="x"), at=(0, 0, 1), mass=2)
+    arm = slider.link("arm", st.Universal("u"), at=(0, 0, -0.5), mass=1, com=(0, 0, -1), inertia=(0.1, 0.1, 0.02))
+    arm.frame("tip", at=(0, 0, -2))
+    m.add(st.DistanceConstraint("world", "tip", "rope"), st.Spring("arm", "world", stiffness=1))
+    m.add(st.PointConstraint("world", "tip", "y"))
+    return m.build()
+
+
+def kinds(picture):
+    return sorted(solid.name.rstrip("0123456789 ") for solid in picture.solids)
+
+
+def test_everything_that_the_model_has_is_drawn(model):
+    picture = scene(model, model.neutral)
+    assert kinds(picture) == [
+        "ball", "constraint", "constraint", "mass", "mass", "rod", "rod", "rod", "slider", "support", "support",
+    ]  # fmt: skip
+    assert sorted(line.kind for line in picture.lines) == ["rail", "spring", "wire"]
+
+
+def test_rods_are_the_bars_of_stick_figures(model):
+    q = {"s": 0.3, "u": (0.4, -0.2)}
+    picture, bars = scene(model, q), sticks(model, q).bars
+    rods = [solid for solid in picture.solids if solid.kind == "capsule"]
+    ends = []
+    for rod in rods:
+        T = st.pose(model, q, model.bodies[rod.body]) @ rod.pose
+        ends.append([T[:3, 3] - rod.size[1] * T[:3, 2], T[:3, 3] + rod.size[1] * T[:3, 2]])
+    np.testing.assert_allclose(ends, bars, atol=1e-12)
+
+
+@pytest.mark.parametrize("inertia", [(0.3, 0.4, 0.5), (0.26, 0.26, 0.5), (0.5, 0.26, 0.26)])
+def test_blocks_have_the_inertia_of_their_bodies(inertia):
+    """Box or disc: integrated over its volume, at even density."""
+    m = st.Mechanism()
+    m.world.link("b", st.Free("b"), mass=2, inertia=inertia)
+    model = m.build()
+    (block,) = scene(model, model.neutral).solids
+    if block.kind == "box":
+        a, b, c = 2 * np.array(block.size)
+        own = np.diag([b * b + c * c, c * c + a * a, a * a + b * b]) * 2 / 12
+    else:
+        r, h = block.size[0], 2 * block.size[1]
+        own = np.diag([(3 * r * r + h * h) / 12, (3 * r * r + h * h) / 12, r * r / 2]) * 2
+    R = block.pose[:3, :3]
+    np.testing.assert_allclose(R @ own @ R.T, np.diag(inertia), rtol=1e-9, atol=1e-12)
+
+
+@dataclass
+class Shape:
+    """As readers of robot files give them."""
+
+    frame: str
+    kind: str
+    size: tuple
+    pose: np.ndarray
+    rgba: tuple = (1.0, 0.5, 0.0, 1.0)
+    mesh: Path | None = None
+    scale: tuple | None = None
+
+
+def with_shapes(model, *shapes):
+    out = replace(model)
+    object.__setattr__(out, "shapes", shapes)
+    return out
+
+
+def test_shapes_take_the_place_of_their_body_only(model):
+    T = np.eye(4)
+    T[:3, 3] = (0, 0, 0.25)
+    shaped = with_shapes(model, Shape("tip", "sphere", (0.2,), T))
+    picture = scene(shaped, model.neutral)
+    assert kinds(picture) == ["constraint", "mass", "rod", "shape", "slider", "support", "support"]
+    (ball,) = [solid for solid in picture.solids if solid.name.startswith("shape")]
+    assert ball.body == model.bodies.index("arm")
+    np.testing.assert_allclose(ball.pose[:3, 3], (0, 0, -1.75))
+    assert ball.color == (1.0, 0.5, 0.0)
+
+
+def test_a_mesh_is_read_scaled_and_placed(model, tmp_path):
+    import trimesh
+
+    path = tmp_path / "cube.stl"
+    trimesh.creation.box((1, 1, 1)).export(path)
+    shaped = with_shapes(model, Shape("arm", "mesh", (), np.eye(4), mesh=path, scale=(1, 2, 3)))
+    (mesh,) = [solid for solid in scene(shaped, model.neutral).solids if solid.kind == "mesh"]
+    np.testing.assert_allclose(np.ptp(surface(mesh)[0], axis=0), (1, 2, 3))
+
+
+def test_a_missing_mesh_is_said_and_the_body_drawn_as_ever(model, tmp_path):
+    shaped = with_shapes(model, Shape("arm", "mesh", (), np.eye(4), mesh=tmp_path / "lost.stl"))
+    with pytest.warns(UserWarning, match=r"lost\.stl is not drawn"):
+        picture = scene(shaped, model.neutral)
+    assert kinds(picture) == kinds(scene(model, model.neutral))
+
+
+def test_an_endless_plane_gets_a_size(model):
+    shaped = with_shapes(model, Shape("world", "plane", (0, 0, 0.1), np.eye(4)))
+    picture = scene(shaped, model.neutral)
+    (plane,) = [solid for solid in picture.solids if solid.kind == "plane"]
+    assert plane.body == -1 and min(plane.size) > picture.size
+    assert "support" in kinds(picture)
+
+
+def test_stretched_maps_the_unit_to_the_way():
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 20, 3))
+    T = stretched(a, b)
+    np.testing.assert_allclose(T[:, :3, 3] + T[:, :3, 2], b, atol=1e-12)
+    across = T[:, :3, :2]
+    np.testing.assert_allclose(
+        np.einsum("nij,nik->njk", across, across), np.broadcast_to(np.eye(2), (20, 2, 2)), atol=1e-12
+    )
+    assert (np.linalg.det(T[:, :3, :3]) > 0).all()
+    assert np.isfinite(stretched(a[0], a[0])).all()
+
+
+def test_round_lengths():
+    assert [round_length(x) for x in (0.17, 0.2, 0.99, 3, 7e3)] == pytest.approx([0.1, 0.2, 0.5, 2, 5e3])

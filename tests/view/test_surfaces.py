@@ -1,0 +1,44 @@
+"""Triangles: closed, outwards, and of the right volume."""
+
+import numpy as np
+import pytest
+
+from symplectree.errors import ModelError
+from symplectree.view.scene import Line, Solid
+from symplectree.view.surfaces import line_surface, surface
+
+
+def volume(vertices, faces):
+    """By Gauss: positive when triangles are counter-clockwise from outside."""
+    a, b, c = vertices[faces].transpose(1, 0, 2)
+    return float(np.einsum("fi,fi->", a, np.cross(b, c)) / 6)
+
+
+# Round things are cut out of polygons, so they hold a little less: sides of a 16- or 48-gon, and 10 rows of a sphere.
+@pytest.mark.parametrize(
+    ("kind", "size", "exact", "less"),
+    [
+        ("box", (1, 2, 3), 48, 1e-12),
+        ("sphere", (2.0,), 4 / 3 * np.pi * 8, 0.08),
+        ("ellipsoid", (1, 2, 3), 4 / 3 * np.pi * 6, 0.08),
+        ("cylinder", (1, 2), 4 * np.pi, 0.03),
+        ("cylinder", (2, 1), 8 * np.pi, 0.004),
+        ("capsule", (1, 2), 4 * np.pi + 4 / 3 * np.pi, 0.06),
+    ],
+)
+def test_volumes(kind, size, exact, less):
+    found = volume(*surface(Solid("s", -1, kind, size, np.eye(4), (1, 1, 1))))
+    assert exact * (1 - less) <= found <= exact * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["wire", "rail", "spring"])
+def test_lines_reach_from_end_to_end(kind):
+    vertices, faces = line_surface(Line(kind, (0, (0, 0, 0)), (1, (0, 0, 0)), 0.01))
+    assert volume(vertices, faces) > 0
+    np.testing.assert_allclose([vertices[:, 2].min(), vertices[:, 2].max()], [0, 1], atol=0.01)
+    assert np.linalg.norm(vertices[:, :2], axis=1).max() < 0.013
+
+
+def test_unknown_kinds_are_refused():
+    with pytest.raises(ModelError, match="torus"):
+        surface(Solid("s", -1, "torus", (1,), np.eye(4), (1, 1, 1)))

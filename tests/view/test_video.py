@@ -1,0 +1,58 @@
+"""Videos: painted without a display, readable, and moving."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from symplectree.view.film import film
+from symplectree.view.video import paint
+
+imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+
+
+def test_the_file_can_be_read_back_and_moves(swing, tmp_path, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    path = swing.to_video(tmp_path / "swing.mp4", trails=["tip"], size=(321, 240))
+    frames = imageio_ffmpeg.read_frames(str(path))
+    meta = next(frames)
+    assert meta["size"] == (320, 240)
+    assert meta["fps"] == pytest.approx(30, abs=0.1)
+    assert meta["duration"] == pytest.approx(2.0, abs=0.1)
+    pictures = np.array([np.frombuffer(frame, dtype=np.uint8).reshape(240, 320, 3) for frame in frames]).astype(int)
+    assert 60 <= len(pictures) <= 62
+    coloured = (np.ptp(pictures, axis=3) > 60).sum(axis=(1, 2))
+    assert coloured.min() > 300  # the mechanism never leaves the picture
+    assert (np.abs(pictures[20] - pictures[0]).max(axis=2) > 80).sum() > 300
+
+
+def test_colours_are_where_the_camera_sees_the_bodies(swing):
+    pictures = film(swing)
+    first = next(iter(paint(pictures, (600, 400)))).astype(int)
+    camera = pictures.camera
+    seen = camera.axes @ (pictures.poses[1][0, :3, 3] - camera.position)  # the elbow, a dark hinge
+    zoom = 200 / np.tan(camera.field / 2) / -seen[2]
+    pixel = first[round(200 - zoom * seen[1]), round(300 + zoom * seen[0])]
+    assert pixel.max() < 110
+
+
+def test_without_ffmpeg_the_extra_is_named(swing, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(st.ModelError, match=r'pip install "symplectree\[video\]"'):
+        swing.to_video(tmp_path / "swing.mp4")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "word"),
+    [
+        ("none/run.mp4", {}, "there is no folder"),
+        ("run.avi", {}, "must end with .mp4"),
+        ("run.mp4", {"size": (10, 10)}, "size is"),
+        ("run.mp4", {"size": 5}, "size is"),
+        ("run.mp4", {"trails": ["nose"]}, "no frame is named 'nose'"),
+    ],
+)
+def test_refusals(swing, tmp_path, name, options, word):
+    with pytest.raises(st.ModelError, match=word):
+        swing.to_video(tmp_path / name, **options)
