@@ -12,6 +12,7 @@ import symplectree as st
 from mechanisms import planar_chain, random_mechanism
 
 SIMULATE = sys.modules["symplectree.simulate"]  # the package's attribute of this name is the function
+RECORDING = sys.modules["symplectree.recording"]
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_refusal(model, arguments, words):
 
 
 def test_trajectory_that_is_too_large(model, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(RECORDING, "MOST_BYTES", 2**20)
     with pytest.raises(
         st.ModelError, match=r"100001 states would take 0.00298 GiB; keep fewer with save_every=4 or more"
     ):

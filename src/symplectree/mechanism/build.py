@@ -86,6 +86,7 @@ def build(mechanism: Mechanism) -> Model:
         ground_energy=float(-sum(part.mass * gravity @ part.com for part in ground)),
         tables=tables,
         originals=tuple(mechanism.elements),
+        description=mechanism.copy(),
     )
     model = replace(model, massless=coordinates_without_mass(model))
     model.freeze()
