@@ -16,7 +16,7 @@ from symplectree.settings import Restart, Settings
 from symplectree.trajectory import Trajectory
 
 MOST_BYTES = 64 * 2**30  # of a trajectory
-RESTART = 4096  # steps, after which a run forgets all but its state, so that it can be resumed there bit for bit
+RESTART = 5000  # steps, after which a run forgets all but its state, so that it can be resumed there bit for bit
 
 
 class Recording:
@@ -53,6 +53,7 @@ class Recording:
         rows = self.rows
         before = restart.step // self.every + 1  # whole rows, the start included
         raw = earlier.v if self.run.second == "v" else earlier.raw
+        assert raw is not None
         self.q[:before], self.x[:before] = earlier.q[:before], raw[:before]
         self.q[rows - 1], self.x[rows - 1] = restart.q, restart.x
         for name, part in restart.kept.items():
@@ -119,7 +120,7 @@ class Recording:
         ends = new.pop("ends", np.zeros(0, dtype=int))
         if not len(ends):
             return
-        at = -(-ends // self.every) - 1
+        at = (-(-ends // self.every) - 1).astype(int)
         for name, values in new.items():
             table = self._table(name, values[0])
             if values.ndim == 1:

@@ -25,7 +25,7 @@ class Settings:
     | --- | --- |
     | dt, steps, save_every | as for `simulate`; steps is how many the duration holds |
     | method | as text, with its arguments |
-    | forces | constant numbers by name of input or coordinate; None when they were a function, or varied from step to step |
+    | forces | constant numbers by name of input or coordinate; None when they were a function, or varied |
     | prescribed | constant values by name; None when some were functions or arrays |
     """
 

@@ -107,7 +107,7 @@ def resume(
         raise ModelError(f"{path} does not say how its run was made; begin anew with simulate(..., out=…)")
     for name, kept, given in (("forces", settings.forces, forces), ("prescribed", settings.prescribed, prescribed)):
         if kept is None and given is None:
-            raise ModelError(f"{path}: {name} of the run were functions or arrays, which a file does not hold; give {name}=")
+            raise ModelError(f"{path}: {name} were functions or arrays, which a file does not hold; give {name}= again")
     forces = settings.forces if forces is None else forces
     prescribed = settings.prescribed if prescribed is None else prescribed
     steps = settings.steps if duration is None else _whole_steps(duration, settings.dt)
@@ -138,7 +138,8 @@ def _completed(recording: Recording, progress: bool | float | None, out: Any) ->
                 start = time.perf_counter()
                 count = recording.advance(chunk)
                 spent = max(time.perf_counter() - start, 1e-7)
-                chunk = max(1, min(int(SLICE / spent * count), 10 * count))
+                if count == chunk or spent > SLICE:  # others were cut short, and say little about the time
+                    chunk = max(1, min(int(SLICE / spent * count), 10 * count))
                 bar.update(recording.done)
                 if writer is not None:
                     writer.update()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def read(path: Path) -> Record:
                 return Record({name: Variable((), ()) for name in file.variables}, {})
             variables = {name: _variable(variable) for name, variable in file.variables.items()}
     except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise ResultError(f"{path} is cut short or damaged: HDF5 says {_last(error)!r}") from error
+        raise ResultError(f"{path} is {_damage(path, error)}") from error
     return Record(variables, attributes)
 
 
@@ -66,8 +67,13 @@ def _variable(variable: Any) -> Variable:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size == 1) else value
+    return (
+        value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size == 1) else value
+    )
 
 
-def _last(error: Exception) -> str:
-    return str(error.args[-1] if error.args else error)
+def _damage(path: Path, error: Exception) -> str:
+    size = re.search(r"stored_eof = (\d+)", str(error))
+    if size:
+        return f"cut short: it has {path.stat().st_size} of {size[1]} bytes; copy it again, or make the run again"
+    return f"damaged: HDF5 says {str(error.args[-1] if error.args else error)!r}"

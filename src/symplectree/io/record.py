@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError, ResultError
-from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.settings import Restart, Settings
 from symplectree.trajectory import Trajectory
@@ -261,5 +260,3 @@ def describing(name: str, variable: Variable) -> dict[str, str]:
     """Attributes of a variable: its meaning and its unit."""
     found = {"long_name": MEANINGS.get(name, ""), "units": variable.unit}
     return {key: text for key, text in found.items() if text}
-
-

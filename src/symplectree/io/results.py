@@ -84,7 +84,7 @@ def checked(path: Any) -> Path:
 
 def replacing(file: Path, write: Callable[[Path], Any]) -> None:
     """Write a file under a temporary name beside it, then give it its name; raises ResultError, and all is as before."""
-    new = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    new = file.with_name(f".{file.name}.tmp")  # one name, so that a killed run leaves no more than one
     try:
         write(new)
         with open(new, "rb+") as written:
@@ -106,10 +106,12 @@ def reason(error: BaseException) -> str:
 
 
 def _write_npz(record: Record, path: Path) -> None:
-    arrays = {name: np.asarray(v.values) for name, v in record.variables.items()}
+    arrays: dict[str, Any] = {name: np.asarray(v.values) for name, v in record.variables.items()}
     shape = {name: [list(v.dimensions), v.unit] for name, v in record.variables.items()}
     with open(path, "wb") as file:
-        np.savez(file, **arrays, attributes=np.array(json.dumps(record.attributes)), variables=np.array(json.dumps(shape)))
+        np.savez(
+            file, **arrays, attributes=np.array(json.dumps(record.attributes)), variables=np.array(json.dumps(shape))
+        )
 
 
 def _read_npz(path: Path) -> Record:

@@ -68,8 +68,8 @@ class Stream:
             self._failed = True
             why = reason(error.__cause__ if isinstance(error, ResultError) and error.__cause__ else error)
             warnings.warn(
-                f"{self.path} holds the run up to here, but cannot be written any more: {why}; the run goes on in "
-                "memory, and is written when it ends",
+                f"{self.path} cannot be written any more: {why}; it keeps what it holds, the run goes on in memory, and "
+                "is written when it ends",
                 stacklevel=4,
             )
         self._flushed = time.monotonic()
@@ -103,7 +103,7 @@ class Stream:
         """Append the rows from the last one on, which may have been within an interval."""
         recording, first = self.recording, self._rows
         rows, restart = recording.rows, recording.restart
-        block = {
+        block: dict[str, Any] = {
             "first": np.array(first),
             "steps_done": np.array(recording.done),
             "t": recording.times(first),
@@ -125,9 +125,15 @@ class Stream:
 
 
 def _write_all(file: Any, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
+    """Write all of it, or nothing and raise OSError."""
+    view, start = memoryview(data), file.tell()
+    try:
+        while view:
+            view = view[file.write(view) :]
+    except OSError:
+        file.truncate(start)
+        file.seek(start)
+        raise
 
 
 def _refuse_unfinished(path: Path) -> None:
@@ -141,8 +147,8 @@ def _refuse_unfinished(path: Path) -> None:
     settings = held.settings
     if settings is not None and held.t[-1] < settings.dt * (settings.steps - 0.5) and journal_of(path).exists():
         raise ResultError(
-            f"{path} holds a run that was stopped at {held.t[-1]:.6g} of {settings.dt * settings.steps:.6g} s; resume it, or "
-            "delete the file, or give another name"
+            f"{path} holds a run that was stopped at {held.t[-1]:.6g} of {settings.dt * settings.steps:.6g} s; resume it, "
+            "or delete the file, or give another name"
         )
 
 
@@ -164,7 +170,7 @@ def with_journal(record: Record, path: Path) -> Record:
         if mark != MARK or len(payload) < size or zlib.crc32(payload) != checksum:
             break
         at += HEAD.size + size
-        with contextlib.suppress(KeyError), np.load(io.BytesIO(payload), allow_pickle=False) as block:
+        with contextlib.suppress(KeyError, ValueError, EOFError), np.load(io.BytesIO(payload), allow_pickle=False) as block:
             newer = int(block["steps_done"]) > int(record.attributes["steps_done"])
             if newer and str(block["run"]) == record.attributes["run"]:
                 record = _extended(record, block)
@@ -199,5 +205,3 @@ def _extended(record: Record, block: Any) -> Record:
         "restart_step": int(block["restart_step"]),
     }
     return Record(variables, attributes)
-
-
