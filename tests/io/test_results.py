@@ -128,7 +128,9 @@ def test_methods_from_text(text):
     assert repr(method_from_text(text)).startswith(text.split("(")[0])
 
 
-@pytest.mark.parametrize("text", ["__import__('os')", "RK4().x", "open('f')", "Variational(tol=print())", "RK4(", "Other()"])
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "RK4().x", "open('f')", "Variational(tol=print())", "RK4(", "Other()"]
+)
 def test_no_text_is_evaluated(text):
     with pytest.raises(st.ModelError, match="give it with method="):
         method_from_text(text)

@@ -35,7 +35,7 @@ symplectree COMMAND --help
 Exit codes: 0 done, 1 the computation failed, 2 wrong use. Errors are one paragraph; `--debug` shows where they arose.
 """
 
-app = App(name="symplectree", version=version, help=HELP, help_format="markdown")
+app = App(name="symplectree", version=version, help=HELP, help_format="markdown", suppress_keyboard_interrupt=False)
 for command in (demo, run, info, plot, view, convert):
     app.command(command)
 
@@ -48,9 +48,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _exit_code(arguments: list[str], debug: bool) -> int:
-    warnings.showwarning = _note
     try:
-        app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _note
+            app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except KeyboardInterrupt:
         told("stopped by Ctrl-C")
         return 130

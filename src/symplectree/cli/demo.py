@@ -71,5 +71,3 @@ def demo(
         print(f"  symplectree run {chosen} --duration {2 * one.duration:g} --dt {one.dt:g}{forces} --out longer.nc")
     others = [key for key in DEMOS if key != chosen]
     print(f"\nOther demonstrations, symplectree demo NAME: {', '.join(others)}")
-
-

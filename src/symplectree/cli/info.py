@@ -31,7 +31,9 @@ def info(file: str, /) -> None:
     if settings is not None:
         said("method", settings.method)
         whole = settings.dt * settings.steps
-        stopped = "" if trajectory.t[-1] > whole - 0.5 * settings.dt else f"; resume with symplectree run --resume {file}"
+        stopped = (
+            "" if trajectory.t[-1] > whole - 0.5 * settings.dt else f"; resume with symplectree run --resume {file}"
+        )
         said("steps", f"dt = {settings.dt:g} s, {settings.steps} steps, every {settings.save_every} kept{stopped}")
     summarize(trajectory)
     print(trajectory.model.info())

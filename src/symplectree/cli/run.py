@@ -9,8 +9,17 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from symplectree.cli.files import FILMS, PAGES, PICTURES, mechanism_of, start_of, trajectory_in, writable
-from symplectree.cli.files import write_page, write_plot
+from symplectree.cli.files import (
+    FILMS,
+    PAGES,
+    PICTURES,
+    mechanism_of,
+    start_of,
+    trajectory_in,
+    writable,
+    write_page,
+    write_plot,
+)
 from symplectree.cli.say import Misuse, said, summarize, told, waiting
 from symplectree.errors import ConvergenceError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, SemiImplicitEuler, Variational
@@ -84,7 +93,9 @@ def run(
     if resume is not None:
         fresh = (model, dt, set, velocity, force, hold, method, action, order, solver, save_every, out)
         if any(given is not None for given in fresh):
-            raise Misuse("--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot")
+            raise Misuse(
+                "--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot"
+            )
         traj = _resumed(resume, duration)
     else:
         if model is None:
@@ -101,7 +112,16 @@ def run(
 
 
 def _new(
-    model: str, duration: Any, dt: Any, set: Any, velocity: Any, force: Any, hold: Any, method: Any, every: Any, out: Any
+    model: str,
+    duration: Any,
+    dt: Any,
+    set: Any,
+    velocity: Any,
+    force: Any,
+    hold: Any,
+    method: Any,
+    every: Any,
+    out: Any,
 ) -> Trajectory:
     mechanism = mechanism_of(model)
     built = mechanism.build()
@@ -192,5 +212,3 @@ def _method(method: str | None, action: Any, order: Any, solver: Any) -> Method:
         raise Misuse(f"--{next(iter(given))} belongs to --method variational, not to {method}")
     others: dict[str | None, Method] = {"rk4": RK4(), "euler": SemiImplicitEuler(), "adaptive": Adaptive()}
     return others[method]
-
-

@@ -170,7 +170,10 @@ def with_journal(record: Record, path: Path) -> Record:
         if mark != MARK or len(payload) < size or zlib.crc32(payload) != checksum:
             break
         at += HEAD.size + size
-        with contextlib.suppress(KeyError, ValueError, EOFError), np.load(io.BytesIO(payload), allow_pickle=False) as block:
+        with (
+            contextlib.suppress(KeyError, ValueError, EOFError),
+            np.load(io.BytesIO(payload), allow_pickle=False) as block,
+        ):
             newer = int(block["steps_done"]) > int(record.attributes["steps_done"])
             if newer and str(block["run"]) == record.attributes["run"]:
                 record = _extended(record, block)
