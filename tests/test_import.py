@@ -5,7 +5,7 @@ import sys
 
 import symplectree as st
 
-HEAVY = ("scipy", "casadi", "matplotlib", "cyclopts", "rich", "xarray")
+HEAVY = ("scipy", "casadi", "matplotlib", "cyclopts", "rich", "xarray", "h5py", "h5netcdf")
 
 
 def test_heavy_packages_wait_until_they_are_used():

@@ -16,7 +16,14 @@ from symplectree.settings import Restart, Settings
 from symplectree.trajectory import Trajectory
 
 MOST_BYTES = 64 * 2**30  # of a trajectory
-RESTART = 5000  # steps, after which a run forgets all but its state, so that it can be resumed there bit for bit
+
+
+def restart_interval(model: Model) -> int:
+    """Steps, after which a run forgets all but its state, so that it can be resumed there bit for bit.
+
+    It costs the time of a few hundred steps of a pendulum, or of a few steps of a robot.
+    """
+    return max(1, 50 // model.nv) * 1000
 
 
 class Recording:
@@ -41,6 +48,7 @@ class Recording:
                 f"the trajectory of {rows} states would take {size / 2**30:.3g} GiB; keep fewer with "
                 f"save_every={self.every * max(2, -(-size // MOST_BYTES))} or more"
             ) from None
+        self.interval = restart_interval(model)
         self.kept: dict[str, Array] = {}
         self.done = 0  # number of the step after which the last saved state was reached
         self.q[0], self.x[0] = run.q, run.x
@@ -70,7 +78,7 @@ class Recording:
     def advance(self, most: int) -> int:
         """Take at most so many steps and return how many; whatever the run raises, all that it saved is kept."""
         first, row = self.done, self.done // self.every + 1
-        most = min(most, self.steps - first, RESTART - first % RESTART)
+        most = min(most, self.steps - first, self.interval - first % self.interval)
         whole = most // self.every
         piece = first % self.every != 0 or whole == 0
         if piece:
@@ -90,7 +98,7 @@ class Recording:
             self._rate_rows(row)
         if taken < count:
             raise self.run.failure(first + taken)
-        if self.done % RESTART == 0:
+        if self.done % self.interval == 0:
             self._restart()
         return count
 

@@ -175,7 +175,7 @@ def test_file_of_something_else(tmp_path):
 
 
 def test_places_that_cannot_be_written(small, tmp_path):
-    with pytest.raises(st.ResultError, match="there is no folder .*no.*; make it first") as raised:
+    with pytest.raises(st.ResultError, match=r"there is no folder .*no.*; make it first") as raised:
         small.save(tmp_path / "no" / "run.nc")
     with pytest.raises(st.ResultError, match=r"give one of \.nc"):
         small.save(tmp_path / "run.txt")
@@ -246,7 +246,7 @@ print(len(st.load_trajectory("run.nc")))
 )  # fmt: skip
 @pytest.mark.parametrize("save_every", [1, 7, 120])
 def test_resumed_run_is_the_same_to_the_last_bit(method, save_every, tmp_path, monkeypatch):
-    monkeypatch.setattr(recording, "RESTART", 50)
+    monkeypatch.setattr(recording, "restart_interval", lambda model: 50)
     model, q0 = built("closed_chain_device")
     given = {"dt": 0.01, "method": method, "save_every": save_every}
     whole = st.simulate(model, q0, duration=2, **given)
@@ -258,14 +258,14 @@ def test_resumed_run_is_the_same_to_the_last_bit(method, save_every, tmp_path, m
 def test_restarts_change_a_motion_by_less_than_the_solver_leaves(monkeypatch):
     model, q0 = built("four_bar")
     one = st.simulate(model, q0, duration=5, dt=0.01)
-    monkeypatch.setattr(recording, "RESTART", 50)
+    monkeypatch.setattr(recording, "restart_interval", lambda model: 50)
     other = st.simulate(model, q0, duration=5, dt=0.01)
     np.testing.assert_allclose(one.q, other.q, atol=1e-9)
     assert not np.array_equal(one.q, other.q)  # or the test would say nothing
 
 
 def test_forces_and_held_coordinates_are_resumed(tmp_path, monkeypatch):
-    monkeypatch.setattr(recording, "RESTART", 20)
+    monkeypatch.setattr(recording, "restart_interval", lambda model: 20)
     model, q0 = built("closed_chain_device")
     given = {"dt": 0.01, "prescribed": {"J": q0[0]}, "forces": {"H": 2.0}}
     st.simulate(model, q0, duration=0.5, **given, out=tmp_path / "run.nc")
@@ -273,11 +273,11 @@ def test_forces_and_held_coordinates_are_resumed(tmp_path, monkeypatch):
 
 
 def test_functions_are_to_be_given_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(recording, "RESTART", 20)
+    monkeypatch.setattr(recording, "restart_interval", lambda model: 20)
     model, q0 = built("slider_crank")
     given = {"dt": 0.01, "prescribed": {"crank": lambda t: t**2}, "forces": lambda t, q, v: {"piston": np.sin(9 * t)}}
     st.simulate(model, q0, duration=0.5, **given, out=tmp_path / "run.nc")
-    with pytest.raises(st.ModelError, match="forces were functions or arrays.*give forces= again"):
+    with pytest.raises(st.ModelError, match=r"forces were functions or arrays.*give forces= again"):
         st.resume(tmp_path / "run.nc", duration=1)
     again = {name: given[name] for name in ("prescribed", "forces")}
     resumed = st.resume(tmp_path / "run.nc", duration=1, **again)
@@ -304,7 +304,7 @@ RUN = """
 import sys, symplectree as st
 from symplectree import recording, shipped
 from symplectree.io import stream
-stream.FLUSH, stream.WHOLE, stream.SHARE, recording.RESTART = 0.01, 0.05, 0, 500
+stream.FLUSH, stream.WHOLE, stream.SHARE, recording.restart_interval = 0.01, 0.05, 0, lambda model: 500
 m = st.loads(shipped.text("four_bar")); model = m.build()
 st.simulate(model, m.initial, duration=1e4, dt=0.01, save_every=int(sys.argv[1]), out="run.nc")
 """
@@ -333,7 +333,7 @@ def test_killed_at_any_moment_the_file_opens_and_goes_on(attempt, tmp_path, monk
         assert data.sizes["t"] == len(data.q)
     partial = st.load_trajectory(tmp_path / "run.nc")
     assert len(partial) > 1 or after < 0.2
-    monkeypatch.setattr(recording, "RESTART", 500)
+    monkeypatch.setattr(recording, "restart_interval", lambda model: 500)
     duration = round(partial.t[-1] + 5.03, 2)
     model, _ = built("four_bar")
     initial = st.loads(shipped.text("four_bar")).initial

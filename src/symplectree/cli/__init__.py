@@ -78,5 +78,5 @@ def _failed(error: BaseException, text: str, code: int, debug: bool) -> int:
     return code
 
 
-def _note(message: Warning | str, *rest: Any) -> None:
+def _note(message: Warning | str, *rest: Any, **more: Any) -> None:
     told(f"note: {message}")

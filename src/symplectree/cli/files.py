@@ -67,11 +67,9 @@ def start_of(model: Model, initial: Any, given: dict[str, Any]) -> Array:
     if not model.rows or np.all(start_errors(model, q) <= CLOSED):
         return q
     closed = assemble(model, q, fixed=[*model.massless, *given])
-    worst = int(np.argmax(np.abs(closed - q)))
-    said(
-        "assembled",
-        f"the start was moved so that the loops close, by up to {abs(closed - q)[worst]:.2g} in {model.coordinates[worst]!r}",
-    )
+    moved = np.abs(closed - q)
+    name = model.coordinates[int(np.argmax(moved))]
+    said("assembled", f"the start was moved so that the loops close, by up to {moved.max():.2g} in {name!r}")
     return closed
 
 
