@@ -121,16 +121,16 @@ def resume(
     run.restart(restart.step)
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
-    return _completed(recording, progress, path)
+    return _completed(recording, progress, path, held=round(earlier.t[-1] / settings.dt))
 
 
-def _completed(recording: Recording, progress: bool | float | None, out: Any) -> Trajectory:
-    """Advance to the end, and write to a file on the way."""
+def _completed(recording: Recording, progress: bool | float | None, out: Any, held: int | None = None) -> Trajectory:
+    """Advance to the end, and write to a file on the way; `held`: steps that the file holds already."""
     settings, writer = recording.settings, None
     if out is not None:
         from symplectree.io.stream import Stream
 
-        writer = Stream(out, recording)
+        writer = Stream(out, recording, held)
     with Progress(settings.steps, settings.dt, shown=progress) as bar:
         try:
             chunk = 1

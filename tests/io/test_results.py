@@ -159,6 +159,16 @@ def test_file_cut_short(small, suffix, tmp_path):
         st.load_trajectory(path)
 
 
+def test_table_cut_short(small, tmp_path):
+    path = tmp_path / "run.csv"
+    small.save(path)
+    whole = path.read_bytes()
+    for size in (len(whole) - 1, len(whole) - 40, 10):
+        path.write_bytes(whole[:size])
+        with pytest.raises(st.ResultError, match=r"run\.csv is cut short"):
+            st.load_trajectory(path, model=small.model)
+
+
 def test_file_of_something_else(tmp_path):
     h5py = pytest.importorskip("h5py")
     (tmp_path / "text.nc").write_text("hello, this is no result")
@@ -296,6 +306,32 @@ def test_run_that_failed_leaves_what_it_had(tmp_path):
     assert_same(st.load_trajectory(tmp_path / "run.nc"), raised.value.trajectory)
     whole = st.simulate(model, q0, duration=1, dt=0.01, forces=lambda t, q, v: [0, 0, 0])
     assert_same(st.resume(tmp_path / "run.nc", forces=lambda t, q, v: [0, 0, 0]), whole)
+
+
+def test_resuming_does_not_shorten_the_file_before_it_is_longer(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "FLUSH", 0.0)
+    model, q0 = built("four_bar")
+    st.simulate(model, q0, duration=2, dt=0.01, forces=lambda t, q, v: [0, 0, 0], out=tmp_path / "run.nc")
+    before = (tmp_path / "run.nc").read_bytes()
+
+    def stop(t, q, v):
+        if t > 1:
+            raise RuntimeError("stop")
+        return [0, 0, 0]
+
+    with pytest.raises(RuntimeError, match="stop"):
+        st.resume(tmp_path / "run.nc", duration=4, forces=stop)
+    assert (tmp_path / "run.nc").read_bytes() == before
+
+
+def test_run_of_one_state(tmp_path):
+    model, q0 = built("four_bar")
+    one = st.Trajectory(model, np.zeros(1), q0[None], v=np.zeros((1, 3)))
+    for name in ("one.nc", "one.npz"):
+        one.save(tmp_path / name)
+        assert_same(st.load_trajectory(tmp_path / name), one)
+    with pytest.raises(st.ModelError, match="does not say how its run was made"):
+        st.resume(tmp_path / "one.nc")
 
 
 # Killing

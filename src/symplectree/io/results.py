@@ -148,14 +148,14 @@ def _read_csv(path: Path, model: Model | None) -> Trajectory:
     if model is None:
         raise ModelError(f"{path} holds numbers only: give the model, load_trajectory(path, model=…)")
     try:
-        with open(path, newline="", encoding="utf-8") as file:
-            head, *rows = list(csv.reader(file))
+        text = path.read_bytes().decode("utf-8")
+        head, *rows = list(csv.reader(text.splitlines()))
+        if not text.endswith("\n") or any(len(row) != len(head) for row in rows) or not rows:
+            raise ResultError(f"{path} is cut short: its last line is not whole")
         table = np.array([[float(x) for x in row] for row in rows])
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ResultError(f"{path} is no table of a trajectory: {error}") from error
     if head != _columns(model):
         raise ResultError(f"{path} has the columns {', '.join(head[:8])} …, not those of this model's trajectory")
-    if table.ndim != 2 or table.shape[1] != len(head):
-        raise ResultError(f"{path} is cut short: it has no whole row")
     q, v = table[:, 1 : 1 + model.nq], table[:, 1 + model.nq : -1]
     return Trajectory(model, table[:, 0].copy(), q.copy(), v=v.copy())

@@ -37,31 +37,32 @@ class Stream:
     """Writes a recording to a file; `update` is to be called often, `close` at the end.
 
     A disk that is full while the run goes on is told once; the run goes on in memory, and `close` tries again.
+
+    held: how many steps of this run the file holds already, when it is resumed; it stays as it is until there are more.
     """
 
-    def __init__(self, path: Any, recording: Recording) -> None:
-        self.path, self.recording = checked(path), recording
+    def __init__(self, path: Any, recording: Recording, held: int | None = None) -> None:
+        self.path, self.recording, self.held = checked(path), recording, held or 0
         self.journal = journal_of(self.path)
         self.streams = self.path.suffix.lower() in NETCDF
         self._run = uuid.uuid4().hex  # tells whose journal it is
         self._failed = False
         self._rows = 0  # that the file and the journal hold, but for the last one
         self._file: Any = None
-        if self.streams:
-            if not recording.done:
-                _refuse_unfinished(self.path)
-            self._replace()
         self._flushed = self._replaced = time.monotonic()
+        self._took = 0.0
+        if self.streams and held is None:
+            _refuse_unfinished(self.path)
+            self._replace()
 
     def update(self) -> None:
         """Write what is new, when it is time to."""
         now = time.monotonic()
-        if not self.streams or self._failed or now - self._flushed < FLUSH:
+        if not self.streams or self._failed or now - self._flushed < FLUSH or self.recording.done <= self.held:
             return
         try:
-            if now - self._replaced > max(WHOLE, SHARE * self._took):
+            if self._file is None or now - self._replaced > max(WHOLE, SHARE * self._took):
                 self._replace()
-                self._replaced = time.monotonic()
             else:
                 self._append()
         except (OSError, ResultError) as error:
@@ -78,6 +79,8 @@ class Stream:
         """Write everything, and remove the journal; raises ResultError."""
         if self._file is not None:
             self._file.close()
+        if self.recording.done < self.held:
+            return
         save(self.recording.trajectory(), self.path)
         if self.streams:
             self.journal.unlink(missing_ok=True)
@@ -97,7 +100,8 @@ class Stream:
         except OSError as error:
             raise ResultError(f"{self.journal} cannot be written: {reason(error)}") from error
         self._rows = max(self.recording.rows - 1, 1)
-        self._took = time.monotonic() - start
+        self._replaced = time.monotonic()
+        self._took = self._replaced - start
 
     def _append(self) -> None:
         """Append the rows from the last one on, which may have been within an interval."""
