@@ -53,8 +53,7 @@ from symplectree.elements import (
 )
 from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
 from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
-from symplectree.io import load, loads
-from symplectree.io.results import load_trajectory
+from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
     Cylindrical,

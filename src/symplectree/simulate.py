@@ -99,7 +99,7 @@ def resume(
 
     Raises ResultError when the file cannot be read, ModelError when something that it does not hold is not given.
     """
-    from symplectree.io.results import load_trajectory
+    from symplectree.io import load_trajectory
 
     earlier = load_trajectory(path, model=model)
     settings, restart, model = earlier.settings, earlier.restart, earlier.model

@@ -12,8 +12,8 @@ from symplectree.assembly import CLOSED, assemble, start_errors
 from symplectree.cli.say import Misuse, said, told, waiting
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError, ResultError
-from symplectree.io import load, loads
-from symplectree.io.results import SUFFIXES, checked, load_trajectory
+from symplectree.io import load, load_trajectory, loads
+from symplectree.io.results import SUFFIXES, checked
 from symplectree.lie import Array
 from symplectree.mechanism import Mechanism, Model
 from symplectree.trajectory import Trajectory

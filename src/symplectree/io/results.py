@@ -39,16 +39,8 @@ def save(trajectory: Trajectory, path: Any) -> None:
         raise
 
 
-def load_trajectory(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
-    """The trajectory in a file that `Trajectory.save`, `simulate(..., out=path)` or `symplectree run --out` wrote.
-
-    Of a run that was killed, all but its last few seconds. The model is built from the text inside.
-
-    model: whose run it is; needed when that holds functions of Python, which are not saved, and for `.csv`.
-
-    Raises ResultError when the file cannot be read, is cut short or holds something else; ModelError when a model is
-    needed, or another one than that.
-    """
+def read(path: str | os.PathLike[str], model: Model | None = None) -> Trajectory:
+    """The trajectory in a file; see `symplectree.io.load_trajectory`."""
     from symplectree.io.stream import with_journal
 
     file = Path(path)

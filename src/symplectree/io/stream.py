@@ -23,7 +23,7 @@ import numpy as np
 from symplectree.errors import ModelError, ResultError
 from symplectree.io import netcdf
 from symplectree.io.record import COUNTS, ROWS, Record, Variable, record_of
-from symplectree.io.results import NETCDF, checked, load_trajectory, reason, replacing, save
+from symplectree.io.results import NETCDF, checked, read, reason, replacing, save
 from symplectree.recording import Recording
 
 FLUSH = 1.0  # s between blocks of the journal
@@ -145,7 +145,7 @@ def _refuse_unfinished(path: Path) -> None:
     if not path.exists():
         return
     try:
-        held = load_trajectory(path)
+        held = read(path)
     except (ResultError, ModelError):
         return  # something else, which the user wants replaced
     settings = held.settings
