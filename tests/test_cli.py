@@ -169,6 +169,7 @@ def test_info(folder, capsys):
         ("run arm.sexp --resume run.nc", "--resume goes on as the run began"),
         ("run --resume missing.nc", "missing.nc cannot be read: No such file"),
         ("run --resume bad.nc", "bad.nc is no file of results"),
+        ("run --resume run.csv", "run.csv cannot be resumed"),
         ("run arm.sexp --colour red", "Unknown option: --colour"),
         ("fly", 'Unknown command "fly"'),
         ("info", "requires an argument"),

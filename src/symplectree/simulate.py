@@ -93,7 +93,7 @@ def resume(
 
     The states are those of a run that was never stopped, bit for bit on the same machine.
 
-    path: a `.nc` file that `simulate(..., out=path)`, `Trajectory.save` or `symplectree run --out` wrote.
+    path: a `.nc` or `.npz` file that `simulate(..., out=path)`, `Trajectory.save` or `symplectree run --out` wrote.
     model, method, forces, prescribed: as for `simulate`; needed only where they are functions or classes of the user's
         own, which files do not hold.
 

@@ -400,6 +400,24 @@ def test_killed_command_has_lost_seconds_at_most_and_resumes(tmp_path):
     assert_same(st.load_trajectory(tmp_path / "run.nc"), whole)
 
 
+@pytest.mark.parametrize("method", [st.Variational(), st.RK4(), st.Adaptive()])
+@pytest.mark.parametrize("save_every", [1, 7])
+def test_journal_holds_all_that_the_file_would(method, save_every, tmp_path, monkeypatch):
+    """Prescribed coordinates, multipliers and counts, as after a kill before the file was replaced."""
+    monkeypatch.setattr(recording, "restart_interval", lambda model: 20)
+    model, q0 = built("closed_chain_device")
+    given = {"dt": 0.01, "prescribed": {"J": q0[0]}, "method": method, "save_every": save_every}
+    with monkeypatch.context() as patch:
+        patch.setattr(stream, "FLUSH", 0.0)
+        patch.setattr(stream, "WHOLE", 1e9)
+        patch.setattr(stream.Stream, "close", lambda self: None)
+        killed_run = st.simulate(model, q0, duration=0.65, **given, out=tmp_path / "run.nc")
+    assert len(netcdf.read(tmp_path / "run.nc").get("t")) == 1
+    assert_same(st.load_trajectory(tmp_path / "run.nc"), killed_run)
+    assert_same(st.resume(tmp_path / "run.nc", duration=1), st.simulate(model, q0, duration=1, **given))
+    assert os.listdir(tmp_path) == ["run.nc"]
+
+
 def test_journal_of_another_run_is_not_read(small, tmp_path):
     small.save(tmp_path / "run.nc")
     for text in (b"rubbish", b"stj1" + b"\0" * 40, b""):

@@ -23,7 +23,7 @@ from symplectree.cli.files import (
 from symplectree.cli.say import Misuse, said, summarize, told, waiting
 from symplectree.errors import ConvergenceError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, SemiImplicitEuler, Variational
-from symplectree.io.results import NETCDF, SUFFIXES
+from symplectree.io.results import SUFFIXES
 from symplectree.mechanism import Model
 from symplectree.simulate import resume as go_on
 from symplectree.simulate import simulate
@@ -85,7 +85,7 @@ def run(
         html: File for an animation that any browser shows.
         video: File for a film (.mp4, .gif).
         plot: File for curves of energy and coordinates (.png, .svg, .pdf).
-        resume: Go on with the run in this .nc file, which was killed or shall be longer.
+        resume: Go on with the run in this file (.nc, .npz), which was killed or shall be longer.
     """
     for path, endings in ((out, SUFFIXES), (html, PAGES), (video, FILMS), (plot, PICTURES)):
         writable(path, endings)
@@ -152,8 +152,8 @@ def _new(
 
 
 def _resumed(path: Path, duration: float | None) -> Trajectory:
-    if path.suffix.lower() not in NETCDF:
-        raise Misuse(f"{path} cannot be resumed; only runs in .nc files can")
+    if path.suffix.lower() == ".csv":
+        raise Misuse(f"{path} cannot be resumed: a table does not hold all that is needed; .nc and .npz do")
     before = trajectory_in(str(path))
     steps = before.settings.steps * before.settings.dt if before.settings else 0.0
     said("resumed", f"{path}, which was at {before.t[-1]:g} of {steps:g} s")

@@ -142,14 +142,14 @@ def _write_all(file: Any, data: bytes) -> None:
 
 def _refuse_unfinished(path: Path) -> None:
     """Raise ResultError rather than write over a run that was killed and can be resumed."""
-    if not path.exists():
+    if not path.exists() or not journal_of(path).exists():
         return
     try:
         held = read(path)
     except (ResultError, ModelError):
         return  # something else, which the user wants replaced
     settings = held.settings
-    if settings is not None and held.t[-1] < settings.dt * (settings.steps - 0.5) and journal_of(path).exists():
+    if settings is not None and held.t[-1] < settings.dt * (settings.steps - 0.5):
         raise ResultError(
             f"{path} holds a run that was stopped at {held.t[-1]:.6g} of {settings.dt * settings.steps:.6g} s; resume it, "
             "or delete the file, or give another name"
