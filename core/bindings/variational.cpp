@@ -35,6 +35,8 @@ class NativeRun {
 
   // Start at (q, p); `rate` (nv) holds the velocities of prescribed coordinates.
   virtual void reset(const double* q, const double* p, const double* rate) = 0;
+  // The state was reached by a step of this length, so that p leaves out half a step's impulses of constraints.
+  virtual void came_by(double) {}
   // Step number `number` of the run, number k of this call.
   virtual bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) = 0;
   virtual void velocity(double* v) = 0;
@@ -84,6 +86,8 @@ class ActionRun final : public NativeRun {
     run_->reset(q0, p0, rate);
     asked_ = false;
   }
+
+  void came_by(double length) override { run_->last_h = length; }
 
   bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) override {
     const int stages = static_cast<int>(stages_.size());
@@ -198,6 +202,7 @@ int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, O
 void bind_variational(nb::module_& module) {
   nb::class_<NativeRun>(module, "Run")
       .def("reset", [](NativeRun& r, In q, In p, In rate) { r.reset(q.data(), p.data(), rate.data()); })
+      .def("came_by", &NativeRun::came_by)
       .def("advance", &advance, nb::arg("first"), nb::arg("steps"), nb::arg("save_every"), nb::arg("q_saved"),
            nb::arg("p_saved"), nb::arg("counts"), nb::arg("multipliers"), nb::arg("reactions"), nb::arg("tau"),
            nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"), nb::arg("targets"),

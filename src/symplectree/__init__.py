@@ -51,9 +51,9 @@ from symplectree.elements import (
     UserPotential,
     WeldConstraint,
 )
-from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError
+from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
 from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
-from symplectree.io import load, loads
+from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
     Cylindrical,
@@ -67,7 +67,7 @@ from symplectree.joints import (
     check_joint,
 )
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
-from symplectree.simulate import simulate
+from symplectree.simulate import resume, simulate
 from symplectree.stepper import Stepper
 from symplectree.trajectory import Trajectory
 
@@ -88,8 +88,8 @@ __all__ = [
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "assemble", "independent_rows", "Stepper", "Trajectory",
+    "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory",
     "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
-    "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError",
+    "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",
 ]  # fmt: skip

@@ -52,6 +52,15 @@ class ModelSyntaxError(ModelError):
         return partial(type(self), filename=self.filename, line=self.line, column=self.column), self.args
 
 
+class ResultError(SymplectreeError, OSError):
+    """A file of results cannot be written or read; the message says why, and what to do.
+
+    `trajectory` is the run that could not be written, where there is one.
+    """
+
+    trajectory: Trajectory | None = None
+
+
 class ConvergenceError(SymplectreeError, ArithmeticError):
     """A step could not be computed.
 

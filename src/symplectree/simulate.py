@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +15,19 @@ from symplectree.assembly import CLOSED, not_assembled, start_errors
 from symplectree.dynamics import momenta
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.dynamics.constraints import velocities
-from symplectree.errors import ModelError
-from symplectree.integrators import Method, Run, Variational
+from symplectree.errors import ModelError, ResultError
+from symplectree.integrators import Method, Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, shown
 from symplectree.progress import Progress
+from symplectree.recording import Recording
+from symplectree.settings import Settings, constant_forces, constant_motions, method_from_text
 from symplectree.trajectory import Trajectory
 
 SLICE = 0.05  # seconds between looks at the clock and at the keyboard
-MOST_BYTES = 64 * 2**30  # of a trajectory
 MOST_STEPS = 2**31 - 1  # that the core can count
 
 
@@ -39,7 +42,8 @@ def simulate(
     forces: Any = None,
     prescribed: Any = None,
     save_every: int = 1,
-    progress: bool | None = None,
+    progress: bool | float | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Move the model from (q0, v0) for `duration` in steps of `dt`, and return the trajectory.
 
@@ -52,12 +56,14 @@ def simulate(
     prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each
         step's end, or to numbers; their motion is as given, and `Trajectory.prescribed_forces` is what it takes.
     save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
-    progress: True shows a bar in the terminal.
+    progress: True shows a bar in the terminal; a number, when the run takes longer than so many seconds.
+    out: a file (`.nc`; others are written at the end, see `Trajectory.save`) to which the run is written as it goes: at
+        any moment, killed or not, it holds all but the last few seconds, and `resume` goes on from there.
 
     A v0 that breaks the constraints is projected, with a warning that says by how much.
 
-    Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, and ConvergenceError when a step
-    fails. Whatever stops the run early (that, an
+    Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, ResultError when `out` cannot be
+    written, and ConvergenceError when a step fails. Whatever stops the run early (that, an
     exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
     """
     steps = _whole_steps(duration, dt)
@@ -65,84 +71,91 @@ def simulate(
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
     motion = Prescribed(model, prescribed, float(dt), steps)
     q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None)
-    run = chosen(method).start(model, q, v, dt, ForceSource(model, forces, steps), motion)
-    states = _States(run, model.nq, model.nv, steps, int(save_every), motion)
-    with Progress(steps, dt, shown=bool(progress)) as bar:
+    source, method = ForceSource(model, forces, steps), chosen(method)
+    run = method.start(model, q, v, dt, source, motion)
+    settings = Settings(
+        float(dt), steps, int(save_every), repr(method), constant_forces(source), constant_motions(prescribed)
+    )
+    return _completed(Recording(model, run, settings, motion), progress, out)
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    duration: float | None = None,
+    model: Model | None = None,
+    method: Method | None = None,
+    forces: Any = None,
+    prescribed: Any = None,
+    progress: bool | float | None = None,
+) -> Trajectory:
+    """Go on with the run that a file holds, to its end or to another `duration`, in the same file; return all of it.
+
+    The states are those of a run that was never stopped, bit for bit on the same machine.
+
+    path: a `.nc` or `.npz` file that `simulate(..., out=path)`, `Trajectory.save` or `symplectree run --out` wrote.
+    model, method, forces, prescribed: as for `simulate`; needed only where they are functions or classes of the user's
+        own, which files do not hold.
+
+    Raises ResultError when the file cannot be read, ModelError when something that it does not hold is not given.
+    """
+    from symplectree.io import load_trajectory
+
+    earlier = load_trajectory(path, model=model)
+    settings, restart, model = earlier.settings, earlier.restart, earlier.model
+    if settings is None or restart is None:
+        raise ModelError(f"{path} does not say how its run was made; begin anew with simulate(..., out=…)")
+    for name, kept, given in (("forces", settings.forces, forces), ("prescribed", settings.prescribed, prescribed)):
+        if kept is None and given is None:
+            raise ModelError(f"{path}: {name} were functions or arrays, which a file does not hold; give {name}= again")
+    forces = settings.forces if forces is None else forces
+    prescribed = settings.prescribed if prescribed is None else prescribed
+    steps = settings.steps if duration is None else _whole_steps(duration, settings.dt)
+    if steps <= round(earlier.t[-1] / settings.dt):
+        return earlier
+    method = method_from_text(settings.method) if method is None else chosen(method)
+    source, motion = ForceSource(model, forces, steps), Prescribed(model, prescribed, settings.dt, steps)
+    settings = replace(settings, steps=steps)
+    run = method.start(model, restart.q, np.zeros(model.nv), settings.dt, source, motion)
+    run.q[:], run.x[:] = restart.q, restart.x
+    run.restart(restart.step)
+    recording = Recording(model, run, settings, motion)
+    recording.go_on(earlier, restart)
+    return _completed(recording, progress, path, held=round(earlier.t[-1] / settings.dt))
+
+
+def _completed(recording: Recording, progress: bool | float | None, out: Any, held: int | None = None) -> Trajectory:
+    """Advance to the end, and write to a file on the way; `held`: steps that the file holds already."""
+    settings, writer = recording.settings, None
+    if out is not None:
+        from symplectree.io.stream import Stream
+
+        writer = Stream(out, recording, held)
+    with Progress(settings.steps, settings.dt, shown=progress) as bar:
         try:
             chunk = 1
-            while states.done < steps:
+            while recording.done < settings.steps:
                 start = time.perf_counter()
-                count = states.advance(chunk)
+                count = recording.advance(chunk)
                 spent = max(time.perf_counter() - start, 1e-7)
-                chunk = max(1, min(int(SLICE / spent * count), 10 * count))
-                bar.update(states.done)
+                if count == chunk or spent > SLICE:  # others were cut short, and say little about the time
+                    chunk = max(1, min(int(SLICE / spent * count), 10 * count))
+                bar.update(recording.done)
+                if writer is not None:
+                    writer.update()
         except BaseException as error:
             with contextlib.suppress(AttributeError, TypeError):  # some exceptions take no attributes
-                error.trajectory = states.trajectory(model, dt)  # type: ignore[attr-defined]
+                error.trajectory = recording.trajectory()  # type: ignore[attr-defined]
+            if writer is not None:
+                with contextlib.suppress(ResultError):  # what stopped the run matters more
+                    writer.close()
             raise
-    return states.trajectory(model, dt)
-
-
-class _States:
-    """The states that a run saves: rows of q and of v or p, of which the last may lie within an interval.
-
-    A stretch of steps is a row of whole intervals, or a piece of one, whose end stands in the interval's row until the
-    end of the next piece replaces it. So a long interval is no long wait, and the last state is always there.
-    """
-
-    def __init__(self, run: Run, nq: int, nv: int, steps: int, every: int, prescribed: Prescribed) -> None:
-        self.run, self.steps, self.every, self.prescribed = run, steps, every, prescribed
-        rows = -(-steps // every) + 1
-        size = 8 * rows * (nq + nv)
-        try:
-            if size > MOST_BYTES:
-                raise MemoryError
-            self.q, self.x = np.empty((rows, nq)), np.empty((rows, nv))
-        except MemoryError:
-            raise ModelError(
-                f"the trajectory of {rows} states would take {size / 2**30:.3g} GiB; keep fewer with "
-                f"save_every={every * max(2, -(-size // MOST_BYTES))} or more"
-            ) from None
-        self.q[0], self.x[0] = run.q, run.x
-        self.done = 0  # number of the step after which the last saved state was reached
-
-    def advance(self, most: int) -> int:
-        """Take at most so many steps and return how many; whatever the run raises, all that it saved is kept."""
-        first, row = self.done, self.done // self.every + 1
-        whole = min(most, self.steps - first) // self.every
-        piece = first % self.every != 0 or whole == 0
-        if piece:
-            count = every = min(most, self.steps - first, self.every - first % self.every)
-            q, x = np.empty((1, self.q.shape[1])), np.empty((1, self.x.shape[1]))
-        else:
-            count, every, q, x = whole * self.every, self.every, self.q[row : row + whole], self.x[row : row + whole]
-        q[:, 0] = np.nan
-        try:
-            taken = self.run.advance(first, count, every, q, x)
         finally:
-            saved = int(np.count_nonzero(~np.isnan(q[:, 0])))
-            if piece and saved:
-                self.q[row], self.x[row] = q[0], x[0]
-            self.done += saved * every
-        if taken < count:
-            raise self.run.failure(first + taken)
-        return count
-
-    def trajectory(self, model: Model, dt: float) -> Trajectory:
-        """Everything up to now."""
-        rows = -(-self.done // self.every) + 1
-        ends = np.minimum(self.every * np.arange(rows), self.done)
-        kept = self.run.statistics()
-        at = np.searchsorted(kept.pop("ends", np.zeros(0)), ends, side="right")
-        per_row: dict[str, Any] = {
-            name: np.diff(np.append(0, np.cumsum(values))[at]) if values.ndim == 1 else values[at[:-1]]
-            for name, values in kept.items()
-        }
-        t = dt * ends.astype(float)
-        if self.prescribed:
-            per_row |= {"prescribed": self.prescribed.names, "rates": self.prescribed.rates(t)}
-        per_row[self.run.second] = self.x[:rows]
-        return Trajectory(model, t, self.q[:rows], **per_row)
+            for remark in recording.run.remarks():
+                warnings.warn(remark, stacklevel=3)
+    if writer is not None:
+        writer.close()
+    return recording.trajectory()
 
 
 def chosen(method: Method | None) -> Method:

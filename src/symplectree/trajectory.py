@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from symplectree.dynamics.constraints import least_norm, velocities
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
+
+if TYPE_CHECKING:
+    from symplectree.settings import Restart, Settings
 
 
 class Trajectory:
@@ -32,6 +35,7 @@ class Trajectory:
     | prescribed, prescribed_forces | names of prescribed coordinates; forces at t[:-1] that move them | (K, names) |
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
+    | settings | dt, method and whatever else the run was asked for; None when not known | |
 
     A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
     """
@@ -50,6 +54,8 @@ class Trajectory:
         prescribed: tuple[str, ...] = (),
         prescribed_forces: Array | None = None,
         rates: Array | None = None,
+        settings: Settings | None = None,
+        restart: Restart | None = None,
     ) -> None:
         if (v is None) == (p is None):
             raise ModelError("a trajectory takes either velocities or momenta")
@@ -58,9 +64,10 @@ class Trajectory:
         self.substeps = substeps if substeps is not None else np.zeros(len(t) - 1, dtype=int)
         self.prescribed = prescribed
         self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
-        self._multipliers, self._rates = multipliers, rates
+        self._multipliers, self.rates = multipliers, rates
+        self.settings, self.restart = settings, restart
         # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
-        self._raw = p
+        self.raw = p
         if v is not None:
             self.v = v
         if p is not None and not model.rows and not prescribed:
@@ -82,11 +89,21 @@ class Trajectory:
             return self.q[:, self.model.joints[name].q]
         raise ModelError(unknown("coordinate", name, [*self.model.coordinates, *self.model.joints]))
 
+    @property
+    def kept(self) -> dict[str, Array]:
+        """What the method kept beside the states, as it kept it, by name: one for each state but the first."""
+        kept = {"iterations": self.iterations, "substeps": self.substeps}
+        if self._multipliers is not None:
+            kept["multipliers"] = self._multipliers
+        if self.prescribed:
+            kept["prescribed_forces"] = self.prescribed_forces
+        return kept
+
     @cached_property
     def v(self) -> Array:
-        assert self._raw is not None
-        rates = self._rates if self._rates is not None else np.zeros(self.model.nv)
-        return velocities(self.model, self.q, self._raw, rates, self._driven)
+        assert self.raw is not None
+        rates = self.rates if self.rates is not None else np.zeros(self.model.nv)
+        return velocities(self.model, self.q, self.raw, rates, self._driven)
 
     @cached_property
     def p(self) -> Array:
@@ -131,6 +148,23 @@ class Trajectory:
     def pose(self, frame: str) -> Array:
         """Pose of a frame over time, (K+1, 4, 4)."""
         return dynamics.pose(self.model, self.q, frame)
+
+    def save(self, path: Any) -> None:
+        """Write everything to a file, whose ending tells the format: `.nc` (netCDF4, which is HDF5), `.npz`, `.csv`.
+
+        The first two hold the run bit for bit with names, units and the model's text, for `load_trajectory`; a table of
+        numbers, t, q, v and energy, is what `.csv` holds. A file that is there already is replaced when the new one is
+        complete. Raises ResultError when it cannot be written; the file that was there, and this trajectory, stay.
+        """
+        from symplectree.io.results import save
+
+        save(self, path)
+
+    def to_dataset(self) -> Any:
+        """The same as an xarray Dataset."""
+        from symplectree.io.record import record_of, to_xarray
+
+        return to_xarray(record_of(self))
 
     def plot(self, *what: str, path: Any = None) -> Any:
         """Draw quantities over time, one panel for each unit; all coordinates when none is named.

@@ -95,6 +95,12 @@ class _AdaptiveRun:
     def statistics(self) -> dict[str, Array]:
         return kept_rows(self.model, self.prescribed, self.counts)
 
+    def restart(self, step: int) -> None:
+        self._solver = None
+
+    def remarks(self) -> list[str]:
+        return []
+
     def _keep(self, kept: Kept, row: int) -> None:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
         model, t = self.model, self._step * self.dt

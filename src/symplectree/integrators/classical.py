@@ -76,6 +76,12 @@ class _ClassicalRun:
     def statistics(self) -> dict[str, Array]:
         return kept_rows(self.model, self.prescribed, self.counts)
 
+    def restart(self, step: int) -> None:
+        """The state is all there is."""
+
+    def remarks(self) -> list[str]:
+        return []
+
 
 def no_longer_finite(model: Model, v: Array, step: int, dt: float) -> ConvergenceError:
     """The error of an explicit method that blew up."""

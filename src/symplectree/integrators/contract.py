@@ -44,9 +44,17 @@ class Run(Protocol):
         ...
 
     def statistics(self) -> dict[str, Array]:
-        """What the trajectory also keeps, by name, one for each stretch that was saved at its end, and in "ends" the
-        numbers of the steps with which these stretches ended: counts, which add up over stretches, and rows of numbers
-        (multipliers, forces) at the beginnings of stretches. Nothing when nothing is kept."""
+        """What the trajectory also keeps, by name, one for each stretch that was saved at its end since this was last
+        asked, and in "ends" the numbers of the steps with which these stretches ended: counts, which add up over
+        stretches, and rows of numbers (multipliers, forces) at their beginnings. Nothing when nothing is kept."""
+        ...
+
+    def restart(self, step: int) -> None:
+        """Forget everything but the state (q, x) before step number `step`, as a run does that begins there."""
+        ...
+
+    def remarks(self) -> list[str]:
+        """Sentences that the user should read about the run as a whole."""
         ...
 
 

@@ -30,13 +30,18 @@ class Kept:
 def kept_rows(
     model: Model, prescribed: Prescribed, kept: list[tuple[int, int, Array]], counts: tuple[str, ...] = ()
 ) -> dict[str, Array]:
-    """By name: counts, "multipliers" and "prescribed_forces" of all stretches that were taken, and their "ends"."""
+    """By name: counts, "multipliers" and "prescribed_forces" of all stretches that were taken, and their "ends".
+
+    Empties `kept`, so that each stretch is given once.
+    """
     rows, driven = len(model.rows), model.nv if prescribed else 0
     width = len(counts) + rows + driven
     if width == 0:
+        kept.clear()
         return {}
     ends = np.concatenate([np.zeros(0, dtype=int), *(f + every * np.arange(1, len(k) + 1) for f, every, k in kept)])
     table = np.concatenate([np.zeros((0, width)), *(k for _, _, k in kept)])
+    kept.clear()
     taken = np.isfinite(table[:, 0])
     table = table[taken]
     out = {"ends": ends[taken]} | {name: table[:, i].astype(int) for i, name in enumerate(counts)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -103,25 +102,38 @@ class VariationalRun:
         forces: ForceSource,
         prescribed: Prescribed,
     ) -> None:
-        import symplectree._core as core
-
         self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
         self._composed = method.order == 2 or bool(model.rows or prescribed)
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
+        self._fastest, self._shortened = 0.0, 0
+        self._native: Any = None
+        self.q, self.x = np.array(q), np.array(p)
+        self.counts: list[tuple[int, int, Array]] = []
+        self.restart(0)
+
+    def restart(self, step: int) -> None:
+        import symplectree._core as core
+
+        method, model = self.method, self.model
+        self._fastest = self._turn()
         if self._composed:
             self._native = core.ActionRun(
                 model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
                 GUESSES.index(method.guess), 1e-11 if method.tol is None else float(method.tol), method.max_iterations,
-                method.substeps, dt, self._stages, prescribed.bodies,
+                method.substeps, self.dt, self._stages, self.prescribed.bodies,
             )  # fmt: skip
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
             self._native = core.CollocationRun(
-                model.native, method.order // 2, tolerance, 2 * method.max_iterations, dt
+                model.native, method.order // 2, tolerance, 2 * method.max_iterations, self.dt
             )
-        self.q, self.x = np.array(q), np.array(p)
-        self._native.reset(self.q, self.x, prescribed.rate(0.0))
-        self.counts: list[tuple[int, int, Array]] = []
+        self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
+        if step > 0:
+            self._native.came_by(self._stages[-1] * self.dt)
+
+    def _turn(self) -> float:
+        """The largest angle by which a joint turned in one step [rad]."""
+        return max(self._fastest, 0.0 if self._native is None else self._native.fastest)
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source, model = self.forces, self.model
@@ -147,21 +159,23 @@ class VariationalRun:
 
     def statistics(self) -> dict[str, Array]:
         kept = kept_rows(self.model, self.prescribed, self.counts, ("iterations", "substeps"))
-        if kept["substeps"].any():
-            warnings.warn(
-                f"{kept['substeps'].sum()} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
-                "Trajectory.substeps, or take a smaller dt",
-                stacklevel=4,
+        self._shortened += int(kept["substeps"].sum())
+        return kept
+
+    def remarks(self) -> list[str]:
+        said, turn = [], self._turn()
+        if self._shortened:
+            said.append(
+                f"{self._shortened} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
+                "Trajectory.substeps, or take a smaller dt"
             )
-        if self._composed and self.method.action == "cayley" and self._native.fastest > COARSE:
-            turn = self._native.fastest
-            warnings.warn(
+        if self._composed and self.method.action == "cayley" and turn > COARSE:
+            said.append(
                 f"joints turned by up to {turn:.3g} rad in one step: the action 'cayley' then turns them "
                 f"{100 * (1 - turn / 2 * np.cos(turn / 2) ** 3 / np.sin(turn / 2)):.0f} % too slowly (their momenta are "
-                "right); take a smaller dt, or action='exp'",
-                stacklevel=4,
+                "right); take a smaller dt, or action='exp'"
             )
-        return kept
+        return said
 
     def _advice(self) -> str:
         if self.prescribed and self.model.rows:

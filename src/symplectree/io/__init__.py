@@ -1,4 +1,4 @@
-"""Models as files. Each format has its own file here, imported when it is asked for."""
+"""Models and results as files. Each format has its own file here, imported when it is asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from symplectree.errors import ModelError
 
 if TYPE_CHECKING:
     from symplectree.io.robots.meshes import Packages
-    from symplectree.mechanism import Mechanism
+    from symplectree.mechanism import Mechanism, Model
+    from symplectree.trajectory import Trajectory
 
 ROBOTS = (".urdf", ".xml", ".mjcf")
 KNOWN = "a .sexp, .urdf, .xml or .mjcf file"
@@ -57,6 +58,21 @@ def loads(text: str, format: str = "sexp") -> Mechanism:
     if not isinstance(text, str):
         raise ModelError(f"loads takes a text, not {type(text).__name__}; load takes a path")
     return sexpr.read(text, "<text>")
+
+
+def load_trajectory(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
+    """The trajectory in a file that `Trajectory.save`, `simulate(..., out=path)` or `symplectree run --out` wrote.
+
+    Of a run that was killed, all but its last few seconds. The model is built from the text inside.
+
+    model: whose run it is; needed when that holds functions of Python, which are not saved, and for `.csv`.
+
+    Raises ResultError when the file cannot be read, is cut short or holds something else; ModelError when a model is
+    needed, or another one than that.
+    """
+    from symplectree.io import results
+
+    return results.read(path, model)
 
 
 def _neighbour(file: Path) -> str:

@@ -87,6 +87,7 @@ def build(mechanism: Mechanism) -> Model:
         tables=tables,
         originals=tuple(mechanism.elements),
         shapes=tuple(mechanism.shapes),
+        description=mechanism.copy(),
     )
     model = replace(model, massless=coordinates_without_mass(model))
     model.freeze()

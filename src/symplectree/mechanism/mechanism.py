@@ -136,6 +136,18 @@ class Mechanism:
 
         return build(self)
 
+    def copy(self) -> Mechanism:
+        """The same description, which no longer changes with this one; elements name their frames."""
+        copy = Mechanism(self.gravity)
+        copy.world.masses, copy.initial = list(self.world.masses), dict(self.initial)
+        frames = {id(self.world): copy.world}
+        for frame in self.tree:
+            parent = None if frame.parent is None else frames.get(id(frame.parent), frame.parent)
+            frames[id(frame)] = replace(frame, mechanism=copy, parent=parent, masses=list(frame.masses))
+        copy.tree = [frames[id(frame)] for frame in self.tree]
+        copy.elements = [with_frame_names(element) for element in self.elements]
+        return copy
+
     def to_sexpr(self) -> str:
         """The mechanism as text, which `loads` turns into an equal one, bit for bit; see `symplectree.io.sexpr`.
 

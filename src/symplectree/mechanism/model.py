@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from symplectree.errors import ModelError
 from symplectree.joints import Joint
 from symplectree.lie import Array
 from symplectree.mechanism.shapes import Shape
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.mechanism import Mechanism
 
 KINDS = ("revolute", "prismatic", "screw", "ball", "free")  # in the order of `enum class Kind` in core/model.hpp
 
@@ -65,6 +69,7 @@ class Model:
     | massless | names of coordinates that move no mass, and must be prescribed | |
     | ground_energy | gravity potential of masses fixed to the world | J |
     | originals | the elements as the user added them; not kept by pickling | |
+    | description | the mechanism that it was built from; pickling keeps its `text` instead | |
     """
 
     coordinates: tuple[str, ...]
@@ -93,6 +98,7 @@ class Model:
     massless: tuple[str, ...] = ()
     shapes: tuple[Shape, ...] = field(default=(), repr=False)
     originals: tuple[Element, ...] = field(default=(), repr=False)
+    description: Mechanism | None = field(default=None, repr=False)
 
     @cached_property
     def nq(self) -> int:
@@ -143,7 +149,9 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name != "native"}
-        return kept | {"originals": ()}  # they may hold functions
+        with contextlib.suppress(ModelError):
+            kept["text"] = self.text
+        return kept | {"originals": (), "description": None}  # they may hold functions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -166,6 +174,13 @@ class Model:
             return self.frame_index[name]
         except (KeyError, TypeError):
             raise ModelError(unknown("frame", name, self.frames)) from None
+
+    @cached_property
+    def text(self) -> str:
+        """The mechanism as `Mechanism.to_sexpr` writes it; raises ModelError naming what cannot be written."""
+        if self.description is None:
+            raise ModelError("the model does not know the mechanism that it was built from")
+        return self.description.to_sexpr()
 
     def info(self) -> str:
         """A picture of the tree in text, with masses, coordinates and elements."""

@@ -1,0 +1,5 @@
+"""`python -m symplectree` is the command `symplectree`."""
+
+from symplectree.cli import main
+
+main()

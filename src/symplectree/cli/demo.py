@@ -1,0 +1,73 @@
+"""`symplectree demo`"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from symplectree import shipped
+from symplectree.cli.files import start_of, write_page, write_plot
+from symplectree.cli.run import LATER
+from symplectree.cli.say import Misuse, said, summarize
+from symplectree.demos import DEMOS, FIRST
+from symplectree.io import loads
+from symplectree.mechanism.model import unknown
+from symplectree.simulate import simulate
+
+
+def demo(
+    name: str | None = None,
+    /,
+    *,
+    folder: Path = Path("."),
+    list: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+) -> None:
+    """Run a demonstration: simulate a shipped model, show that energy and loops hold, draw and animate it.
+
+    ```sh
+    symplectree demo
+    symplectree demo marionette
+    symplectree demo --list
+    ```
+
+    Args:
+        name: Which; the device with closed chains when left out.
+        folder: Where the plot, the animation and the results go.
+        list: Name all demonstrations, and run none.
+    """
+    if list:
+        print("\n".join(f"{key:<20} {one.about}" for key, one in DEMOS.items()))
+        return
+    chosen = FIRST if name is None else name
+    if chosen not in DEMOS:
+        raise Misuse(unknown("demonstration", chosen, [*DEMOS]))
+    if not folder.is_dir():
+        raise Misuse(f"there is no folder {str(folder)!r}; make it first")
+    one = DEMOS[chosen]
+    print(f"{chosen}: {one.about}")
+    mechanism = loads(shipped.text(chosen))
+    model = mechanism.build()
+    q0 = start_of(model, mechanism.initial, {})
+    at = {n: float(q0[i]) for i, n in enumerate(model.coordinates)}
+    begin = time.perf_counter()
+    traj = simulate(
+        model, q0, v0=dict(one.velocity) or None, duration=one.duration, dt=one.dt, forces=dict(one.forces) or None,
+        prescribed=one.motions(at) or None, progress=LATER,
+    )  # fmt: skip
+    spent = time.perf_counter() - begin
+    said("computed", f"{one.duration:g} s in steps of {one.dt:g} s, within {spent:.2f} s")
+    summarize(traj)
+    write_plot(traj, folder / f"{chosen}.png", one.look)
+    results = folder / f"{chosen}.nc"
+    traj.save(results)
+    said("results", str(results))
+    write_page(traj, folder / f"{chosen}.html")
+    print(f"\nGo on with\n  symplectree info {chosen}\n  symplectree plot {results} momentum --out momentum.png")
+    if not traj.prescribed:
+        forces = "".join(f" --force {key}={value:g}" for key, value in one.forces.items())
+        print(f"  symplectree run {chosen} --duration {2 * one.duration:g} --dt {one.dt:g}{forces} --out longer.nc")
+    others = [key for key in DEMOS if key != chosen]
+    print(f"\nOther demonstrations, symplectree demo NAME: {', '.join(others)}")

@@ -1,0 +1,124 @@
+"""Files that the commands take and make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symplectree import shipped
+from symplectree.assembly import CLOSED, assemble, start_errors
+from symplectree.cli.say import Misuse, said, waiting
+from symplectree.dynamics.arguments import configuration
+from symplectree.errors import ModelError, ResultError
+from symplectree.io import load, load_trajectory, loads
+from symplectree.io.results import SUFFIXES, checked
+from symplectree.lie import Array
+from symplectree.mechanism import Mechanism, Model
+from symplectree.trajectory import Trajectory
+
+PAGES, FILMS = (".html",), (".mp4", ".gif", ".webm")
+
+
+def mechanism_of(given: str) -> Mechanism:
+    """The mechanism in a file, or a shipped one by name."""
+    if Path(given).suffix or Path(given).exists():
+        return load(given)
+    try:
+        return loads(shipped.text(given))
+    except ModelError as error:
+        raise Misuse(f"{given} is no file, and {error}") from None
+
+
+def is_result(given: str) -> bool:
+    """Does the ending say that it holds a run?"""
+    return Path(given).suffix.lower() in SUFFIXES
+
+
+def trajectory_in(given: str, model: str | None = None) -> Trajectory:
+    """The run that a file holds."""
+    try:
+        with waiting(f"reading {given}"):
+            return load_trajectory(given, model=mechanism_of(model).build() if model else None)
+    except ResultError as error:
+        raise Misuse(str(error)) from error
+
+
+def still(given: str) -> Trajectory:
+    """The run that a file holds, or a model at its start as a run of one state."""
+    if is_result(given):
+        return trajectory_in(given)
+    mechanism = mechanism_of(given)
+    model = mechanism.build()
+    q = start_of(model, mechanism.initial, {})
+    return Trajectory(model, np.zeros(1), q[None], v=np.zeros((1, model.nv)))
+
+
+def start_of(model: Model, initial: Any, given: dict[str, Any]) -> Array:
+    """The configuration to start from: the file's, with what the user gave, loops closed; tells what it does."""
+    q = np.array(configuration(model, initial))
+    for name, value in given.items():
+        place = model.joints[name].q if name in model.joints else None
+        values = configuration(model, {name: value})  # checks name and numbers
+        q[place if place is not None else model.coordinates.index(name)] = (
+            values[place] if place is not None else values[model.coordinates.index(name)]
+        )
+    if not model.rows or np.all(start_errors(model, q) <= CLOSED):
+        return q
+    closed = assemble(model, q, fixed=[*model.massless, *given])
+    moved = np.abs(closed - q)
+    name = model.coordinates[int(np.argmax(moved))]
+    said("assembled", f"the start was moved so that the loops close, by up to {moved.max():.2g} in {name!r}")
+    return closed
+
+
+def writable(path: Path | None, endings: tuple[str, ...]) -> None:
+    """Find out before a long run that its results could not be written."""
+    if path is None:
+        return
+    if endings == SUFFIXES:
+        try:
+            checked(path)
+        except ResultError as error:
+            raise Misuse(str(error)) from None
+    if path.suffix.lower() not in endings:
+        raise Misuse(f"{path}: the ending tells the format; give one of {', '.join(endings)}")
+    if not path.parent.is_dir():
+        raise Misuse(f"{path} cannot be written: there is no folder {str(path.parent)!r}; make it first")
+
+
+def write_page(trajectory: Trajectory, path: Path | None) -> None:
+    """An HTML page or a film, by the method of Trajectory that makes it."""
+    if path is None:
+        return
+    with waiting(f"drawing {path}"), _writing(path):
+        (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
+    said("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
+
+
+def write_plot(trajectory: Trajectory, path: Path | None, what: tuple[str, ...] = ("energy", "coordinates")) -> None:
+    """A picture of curves."""
+    if path is None:
+        return
+    with waiting(f"drawing {path}"), _writing(path):
+        trajectory.plot(*what, path=path)
+    said("plot", str(path))
+
+
+class _writing:
+    """Turns errors of the disk into ours."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        from symplectree.io.results import reason
+
+        if isinstance(error, OSError) and not isinstance(error, ResultError):
+            raise ResultError(f"{self.path} cannot be written: {reason(error)}") from error
+
+
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".webp", ".tif", ".tiff")

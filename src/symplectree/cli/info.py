@@ -1,0 +1,39 @@
+"""`symplectree info`"""
+
+from __future__ import annotations
+
+from symplectree.cli.files import is_result, mechanism_of, trajectory_in
+from symplectree.cli.say import said, summarize
+
+
+def info(file: str, /) -> None:
+    """Show what a model is made of: its tree, masses, coordinates, constraints and their rank.
+
+    Of a file of results also how the run was made, and its energy.
+
+    ```sh
+    symplectree info arm.sexp
+    symplectree info closed_chain_device
+    symplectree info run.nc
+    ```
+
+    Args:
+        file: A model, the name of a shipped one, or a file of results.
+    """
+    if not is_result(file):
+        mechanism = mechanism_of(file)
+        print(mechanism.build().info())
+        if mechanism.initial:
+            print("starts at " + ", ".join(f"{name} = {value}" for name, value in mechanism.initial.items()))
+        return
+    trajectory = trajectory_in(file)
+    settings = trajectory.settings
+    if settings is not None:
+        said("method", settings.method)
+        whole = settings.dt * settings.steps
+        stopped = (
+            "" if trajectory.t[-1] > whole - 0.5 * settings.dt else f"; resume with symplectree run --resume {file}"
+        )
+        said("steps", f"dt = {settings.dt:g} s, {settings.steps} steps, every {settings.save_every} kept{stopped}")
+    summarize(trajectory)
+    print(trajectory.model.info())

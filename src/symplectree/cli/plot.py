@@ -1,0 +1,26 @@
+"""`symplectree plot`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from symplectree.cli.files import PICTURES, trajectory_in, writable, write_plot
+
+
+def plot(file: str, /, *what: str, out: Path | None = None) -> None:
+    """Draw curves of a run over time.
+
+    ```sh
+    symplectree plot run.nc
+    symplectree plot run.nc energy momentum --out energy.png
+    symplectree plot run.nc shoulder elbow --out angles.svg
+    ```
+
+    Args:
+        file: A file of results.
+        what: "energy", "momentum", "coordinates", or names of coordinates or joints; energy and coordinates when left out.
+        out: The picture (.png, .svg, .pdf); when left out, named as the results, ending in .png.
+    """
+    path = Path(file).with_suffix(".png") if out is None else out
+    writable(path, PICTURES)
+    write_plot(trajectory_in(file), path, what or ("energy", "coordinates"))

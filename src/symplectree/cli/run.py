@@ -1,0 +1,214 @@
+"""`symplectree run`"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from symplectree.cli.files import (
+    FILMS,
+    PAGES,
+    PICTURES,
+    mechanism_of,
+    start_of,
+    trajectory_in,
+    writable,
+    write_page,
+    write_plot,
+)
+from symplectree.cli.say import Misuse, said, summarize, told, waiting
+from symplectree.errors import ConvergenceError, ResultError
+from symplectree.integrators import RK4, Adaptive, Method, SemiImplicitEuler, Variational
+from symplectree.io.results import SUFFIXES
+from symplectree.mechanism import Model
+from symplectree.simulate import resume as go_on
+from symplectree.simulate import simulate
+from symplectree.trajectory import Trajectory
+
+Named = Annotated[list[str] | None, Parameter(negative="", show_default=False)]
+LATER = 1.0  # s, after which a run shows a bar
+
+
+def run(
+    model: str | None = None,
+    /,
+    *,
+    duration: float | None = None,
+    dt: float | None = None,
+    set: Named = None,
+    velocity: Named = None,
+    force: Named = None,
+    hold: Named = None,
+    method: Literal["variational", "rk4", "euler", "adaptive"] | None = None,
+    action: Literal["cayley", "chord", "exp", "midpoint"] | None = None,
+    order: Literal[2, 4, 6, 8] | None = None,
+    solver: Literal["newton", "riqn", "broyden", "dense"] | None = None,
+    save_every: int | None = None,
+    out: Path | None = None,
+    html: Path | None = None,
+    video: Path | None = None,
+    plot: Path | None = None,
+    resume: Path | None = None,
+) -> None:
+    """Simulate a model, and save, plot or animate the run.
+
+    The start is that of the file, `(initial …)`; `--set` changes it. Loops that do not close there are closed, and you are
+    told. Coordinates without mass (lengths of strings) are held. A run that goes to a `.nc` file can be killed and resumed.
+
+    ```sh
+    symplectree run arm.sexp --duration 10 --dt 0.01 --out run.nc
+    symplectree run arm.sexp --set shoulder=0.7 --set elbow=0.1 --plot run.png
+    symplectree run arm.sexp --html run.html
+    symplectree run four_bar --velocity crank=0 --method rk4 --dt 0.001
+    symplectree run screw_jack --force torque=4 --duration 1 --dt 0.002
+    symplectree run --resume run.nc --duration 20
+    ```
+
+    Args:
+        model: A file (.sexp, .urdf, .xml), or the name of a shipped model; `symplectree demo --list` names them.
+        duration: Simulated time [s]; 10 when left out, or, with --resume, as it was.
+        dt: Length of a step [s]; 0.01 when left out.
+        set: NAME=VALUE, where a coordinate starts (rad, m); several numbers of a joint are joined by commas.
+        velocity: NAME=VALUE, how fast a coordinate starts (rad/s, m/s); at rest when left out.
+        force: NAME=VALUE, a constant force of an input or on a coordinate (N, N·m).
+        hold: NAME, a coordinate that is held where it starts.
+        method: How to step; variational when left out, the others to compare with.
+        action: Of variational: how motion becomes momentum; cayley when left out.
+        order: Of variational: order of accuracy; 2 when left out.
+        solver: Of variational: how a step is found; newton when left out.
+        save_every: Keep every so many steps; 1 when left out.
+        out: File for the results: .nc (netCDF4/HDF5, written while the run goes on), .npz, .csv.
+        html: File for an animation that any browser shows.
+        video: File for a film (.mp4, .gif).
+        plot: File for curves of energy and coordinates (.png, .svg, .pdf).
+        resume: Go on with the run in this file (.nc, .npz), which was killed or shall be longer.
+    """
+    for path, endings in ((out, SUFFIXES), (html, PAGES), (video, FILMS), (plot, PICTURES)):
+        writable(path, endings)
+    begin = time.perf_counter()
+    if resume is not None:
+        fresh = (model, dt, set, velocity, force, hold, method, action, order, solver, save_every, out)
+        if any(given is not None for given in fresh):
+            raise Misuse(
+                "--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot"
+            )
+        traj = _resumed(resume, duration)
+    else:
+        if model is None:
+            raise Misuse("which model? Give a file or a name: symplectree run MODEL, or see symplectree run --help")
+        chosen = _method(method, action, order, solver)
+        traj = _new(model, duration, dt, set, velocity, force, hold, chosen, save_every, out)
+    said("computed", f"in {time.perf_counter() - begin:.2f} s")
+    summarize(traj)
+    if out is not None or resume is not None:
+        said("results", f"{out or resume}: open with st.load_trajectory, symplectree plot, or any tool for its format")
+    write_page(traj, html)
+    write_page(traj, video)
+    write_plot(traj, plot)
+
+
+def _new(
+    model: str,
+    duration: Any,
+    dt: Any,
+    set: Any,
+    velocity: Any,
+    force: Any,
+    hold: Any,
+    method: Any,
+    every: Any,
+    out: Any,
+) -> Trajectory:
+    mechanism = mechanism_of(model)
+    built = mechanism.build()
+    q0 = start_of(built, mechanism.initial, _values("--set", set))
+    held = {name: q0[built.coordinates.index(name)] for name in built.massless}
+    if held:
+        said("held", f"{', '.join(held)}, which move no mass")
+    held |= {name: _place(built, q0, name) for name in hold or ()}
+    settings: dict[str, Any] = {
+        "v0": _values("--velocity", velocity) or None,
+        "duration": 10.0 if duration is None else duration,
+        "dt": 0.01 if dt is None else dt,
+        "method": method,
+        "forces": _values("--force", force) or None,
+        "prescribed": held or None,
+        "save_every": 1 if every is None else every,
+        "progress": LATER,
+    }
+    try:
+        return simulate(built, q0, **settings, out=out)
+    except ResultError as error:
+        raise _rescued(error, out) from error
+    except (ConvergenceError, KeyboardInterrupt) as error:
+        kept = getattr(error, "trajectory", None)
+        if out is not None and kept is not None:
+            told(f"note: {out} holds the run up to {kept.t[-1]:g} s")
+        raise
+
+
+def _resumed(path: Path, duration: float | None) -> Trajectory:
+    if path.suffix.lower() == ".csv":
+        raise Misuse(f"{path} cannot be resumed: a table does not hold all that is needed; .nc and .npz do")
+    before = trajectory_in(str(path))
+    steps = before.settings.steps * before.settings.dt if before.settings else 0.0
+    said("resumed", f"{path}, which was at {before.t[-1]:g} of {steps:g} s")
+    if duration is None and before.settings is not None and before.t[-1] >= steps - 0.5 * before.settings.dt:
+        told("note: that run is complete; give a longer --duration to go on")
+    try:
+        return go_on(path, duration=duration, progress=LATER)
+    except ResultError as error:
+        raise _rescued(error, path) from error
+
+
+def _rescued(error: ResultError, path: Path) -> ResultError:
+    """Keep a run that could not be written where it was meant to be somewhere else."""
+    if error.trajectory is None:
+        return error
+    other = Path(tempfile.mkdtemp(prefix="symplectree-")) / path.name
+    try:
+        with waiting(f"writing {other}"):
+            error.trajectory.save(other)
+    except ResultError:
+        return error
+    return ResultError(f"{error}. The run is kept in {other}")
+
+
+def _values(option: str, given: list[str] | None) -> dict[str, Any]:
+    """NAME=VALUE pairs; a value is a number, or several joined by commas."""
+    values: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = text.rpartition("=")
+        try:
+            numbers = [float(x) for x in value.split(",")]
+        except ValueError:
+            numbers = []
+        if not equals or not name or not numbers:
+            raise Misuse(f"{option} {text}: write NAME=VALUE, as in {option} shoulder=0.7")
+        values[name] = numbers[0] if len(numbers) == 1 else numbers
+    return values
+
+
+def _place(model: Model, q: Any, name: str) -> Any:
+    if name in model.joints:
+        values = q[model.joints[name].q]
+        return values if len(values) > 1 else float(values[0])
+    if name in model.coordinates:
+        return float(q[model.coordinates.index(name)])
+    from symplectree.mechanism.model import unknown
+
+    raise Misuse(unknown("coordinate", name, [*model.joints, *model.coordinates]))
+
+
+def _method(method: str | None, action: Any, order: Any, solver: Any) -> Method:
+    given = {n: v for n, v in (("action", action), ("order", order), ("solver", solver)) if v is not None}
+    if method in (None, "variational"):
+        return Variational(**given)
+    if given:
+        raise Misuse(f"--{next(iter(given))} belongs to --method variational, not to {method}")
+    others: dict[str | None, Method] = {"rk4": RK4(), "euler": SemiImplicitEuler(), "adaptive": Adaptive()}
+    return others[method]

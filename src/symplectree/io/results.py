@@ -1,0 +1,153 @@
+"""Trajectories as files: netCDF4/HDF5, .npz and .csv."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import errno
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symplectree.errors import ModelError, ResultError
+from symplectree.io import netcdf
+from symplectree.io.record import Record, Variable, record_of, trajectory_of
+from symplectree.mechanism.model import Model
+from symplectree.trajectory import Trajectory
+
+NETCDF = (".nc", ".nc4", ".h5", ".hdf5")
+SUFFIXES = (*NETCDF, ".npz", ".csv")
+
+
+def save(trajectory: Trajectory, path: Any) -> None:
+    """Write a trajectory to a file; see `Trajectory.save`."""
+    file = checked(path)
+    suffix = file.suffix.lower()
+    try:
+        if suffix == ".csv":
+            replacing(file, lambda new: _write_csv(trajectory, new))
+        else:
+            record = record_of(trajectory)
+            replacing(file, lambda new: (_write_npz if suffix == ".npz" else netcdf.write)(record, new))
+    except ResultError as error:
+        error.trajectory = trajectory
+        raise
+
+
+def read(path: str | os.PathLike[str], model: Model | None = None) -> Trajectory:
+    """The trajectory in a file; see `symplectree.io.load_trajectory`."""
+    from symplectree.io.stream import with_journal
+
+    file = Path(path)
+    try:
+        with open(file, "rb") as opened:
+            head = opened.read(8)
+    except OSError as error:
+        raise ResultError(f"{path} cannot be read: {error.strerror or error}") from error
+    if file.suffix.lower() == ".csv":
+        return _read_csv(file, model)
+    if head == netcdf.MAGIC:
+        record = with_journal(netcdf.read(file), file)
+    elif head.startswith(b"PK"):
+        record = _read_npz(file)
+    elif not head:
+        raise ResultError(f"{path} is empty")
+    else:
+        raise ResultError(f"{path} is no file of results: neither netCDF4/HDF5 nor .npz nor .csv")
+    return trajectory_of(record, path, model)
+
+
+def checked(path: Any) -> Path:
+    """The path, when results can be written to such a file; raises ResultError."""
+    file = Path(path)
+    if file.suffix.lower() not in SUFFIXES:
+        raise ResultError(f"{path}: the ending tells the format; give one of {', '.join(SUFFIXES)}")
+    if not file.parent.is_dir():
+        raise ResultError(f"{path} cannot be written: there is no folder {str(file.parent)!r}; make it first")
+    if file.is_dir():
+        raise ResultError(f"{path} cannot be written: it is a folder")
+    return file
+
+
+def replacing(file: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file under a temporary name beside it, then give it its name; raises ResultError, and all is as before."""
+    new = file.with_name(f".{file.name}.tmp")  # one name, so that a killed run leaves no more than one
+    try:
+        write(new)
+        with open(new, "rb+") as written:
+            os.fsync(written.fileno())
+        os.replace(new, file)
+    except (OSError, RuntimeError) as error:
+        raise ResultError(f"{file} cannot be written: {reason(error)}; nothing was changed") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink()
+
+
+def reason(error: BaseException) -> str:
+    """Why writing failed, in a few words."""
+    number = getattr(error, "errno", None)
+    if number == errno.ENOSPC or "No space left" in str(error):
+        return "the disk is full"
+    return os.strerror(number) if number else str(error)
+
+
+def _write_npz(record: Record, path: Path) -> None:
+    arrays: dict[str, Any] = {name: np.asarray(v.values) for name, v in record.variables.items()}
+    shape = {name: [list(v.dimensions), v.unit] for name, v in record.variables.items()}
+    with open(path, "wb") as file:
+        np.savez(
+            file, **arrays, attributes=np.array(json.dumps(record.attributes)), variables=np.array(json.dumps(shape))
+        )
+
+
+def _read_npz(path: Path) -> Record:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if "attributes" not in file or "variables" not in file:
+                return Record({name: Variable((), ()) for name in file}, {})
+            attributes, shape = json.loads(str(file["attributes"])), json.loads(str(file["variables"]))
+            variables = {}
+            for name, (dimensions, unit) in shape.items():
+                values = file[name]
+                if values.dtype.kind == "U":
+                    values = str(values) if values.ndim == 0 else [str(v) for v in values]
+                variables[name] = Variable(tuple(dimensions), values, unit)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ResultError(f"{path} is cut short or damaged: {error}") from error
+    return Record(variables, attributes)
+
+
+def _write_csv(trajectory: Trajectory, path: Path) -> None:
+    """Columns t, coordinates by name, velocities as "v name", energy; all digits."""
+    table = np.column_stack([trajectory.t, trajectory.q, trajectory.v, trajectory.energy])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(_columns(trajectory.model))
+        writer.writerows([repr(x) for x in row] for row in table.tolist())
+
+
+def _columns(model: Model) -> list[str]:
+    return ["t", *model.coordinates, *(f"v {name}" for name in model.velocities), "energy"]
+
+
+def _read_csv(path: Path, model: Model | None) -> Trajectory:
+    if model is None:
+        raise ModelError(f"{path} holds numbers only: give the model, load_trajectory(path, model=…)")
+    try:
+        text = path.read_bytes().decode("utf-8")
+        head, *rows = list(csv.reader(text.splitlines()))
+        if not text.endswith("\n") or any(len(row) != len(head) for row in rows) or not rows:
+            raise ResultError(f"{path} is cut short: its last line is not whole")
+        table = np.array([[float(x) for x in row] for row in rows])
+    except ValueError as error:
+        raise ResultError(f"{path} is no table of a trajectory: {error}") from error
+    if head != _columns(model):
+        raise ResultError(f"{path} has the columns {', '.join(head[:8])} …, not those of this model's trajectory")
+    q, v = table[:, 1 : 1 + model.nq], table[:, 1 + model.nq : -1]
+    return Trajectory(model, table[:, 0].copy(), q.copy(), v=v.copy())

@@ -1,0 +1,13 @@
+"""The version of the package, from its metadata."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+
+def version() -> str:
+    """Such as "0.1.0"; "unknown" when the package is not installed."""
+    try:
+        return metadata.version("symplectree")
+    except metadata.PackageNotFoundError:
+        return "unknown"
