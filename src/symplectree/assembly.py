@@ -11,7 +11,7 @@ from symplectree.dynamics import constraint_jacobian, constraint_values, jacobia
 from symplectree.dynamics.arguments import configuration, single
 from symplectree.dynamics.constraints import velocity_places
 from symplectree.elements import Constraint
-from symplectree.errors import AssemblyError
+from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, hat
 from symplectree.mechanism.model import Model
 
@@ -119,14 +119,19 @@ def independent_rows(model: Model, q: Any) -> tuple[str, ...]:
 
 
 def generic_rank(model: Model) -> tuple[str, ...] | None:
-    """Independent rows in a configuration near the neutral one that meets all constraints; None when none is found."""
+    """Independent rows in a configuration that meets all constraints; None when none is found.
+
+    Tried are the start that the mechanism carries, and configurations near the neutral one; the most rows count.
+    """
     rng = np.random.default_rng(0)
     best: tuple[str, ...] | None = None
-    for attempt in range(4):
-        guess = retract(model, model.neutral, (0.0, 0.1, 0.5, 1.0)[attempt] * rng.normal(size=model.nv))
+    start = model.description.initial if model.description is not None else {}
+    guesses: list[Any] = [start] if start else []
+    guesses += [retract(model, model.neutral, size * rng.normal(size=model.nv)) for size in (0.0, 0.1, 0.5, 1.0)]
+    for guess in guesses:
         try:
             rows = independent_rows(model, assemble(model, guess, fixed=()))
-        except AssemblyError:
+        except (AssemblyError, ModelError):  # a start may name what is not there
             continue
         if best is None or len(rows) > len(best):
             best = rows
