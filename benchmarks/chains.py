@@ -1,13 +1,14 @@
 """The serial chain of the benchmarks, for us and for our peers: n links of 1 m and 1 kg hanging down, started at rest.
 
-Spatial chains turn about x, y, x, …; planar ones all about y. Each peer is a function that makes a stepper, a callable
-that takes k steps, or None when the peer is not installed.
+Spatial chains turn about x, y, x, …; planar ones all about y. Each peer is a function that makes a Contestant, or None
+when the peer is not installed.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,14 @@ import symplectree as st
 
 COM = (0.0, 0.0, -0.5)
 INERTIA = (0.084, 0.084, 0.002)
-Stepper = Callable[[int], None]
+
+
+@dataclass
+class Contestant:
+    """`start()` puts the chain back to its start, `run(k)` takes k steps."""
+
+    start: Callable[[], object]
+    run: Callable[[int], object]
 
 
 def axes(n: int, spatial: bool) -> str:
@@ -62,24 +70,27 @@ def pinocchio_model(n: int, *, spatial: bool = True) -> object:
     return model
 
 
-def our_steps(n: int, dt: float, angle: float, method: object = None) -> Stepper:
+def ours(n: int, dt: float, angle: float, method: object = None) -> Contestant:
     stepper = st.Stepper(chain(n), method or st.Variational(), dt)  # type: ignore[arg-type]
-    stepper.reset(np.full(n, angle))
-    return stepper.run
+    return Contestant(lambda: stepper.reset(np.full(n, angle)), stepper.run)
 
 
-def mujoco_steps(n: int, dt: float, angle: float, integrator: str = "Euler") -> Stepper | None:
+def mujoco(n: int, dt: float, angle: float, integrator: str = "Euler") -> Contestant | None:
     try:
         import mujoco
     except ImportError:
         return None
     model = mujoco_model(n, dt, integrator)
     data = mujoco.MjData(model)
-    data.qpos[:] = angle
-    return lambda k: mujoco.mj_step(model, data, nstep=k)
+
+    def start() -> None:
+        mujoco.mj_resetData(model, data)
+        data.qpos[:] = angle
+
+    return Contestant(start, lambda k: mujoco.mj_step(model, data, nstep=k))
 
 
-def pinocchio_steps(n: int, dt: float, angle: float) -> Stepper | None:
+def pinocchio(n: int, dt: float, angle: float) -> Contestant | None:
     try:
         import pinocchio as pin
     except ImportError:
@@ -88,44 +99,64 @@ def pinocchio_steps(n: int, dt: float, angle: float) -> Stepper | None:
     data = model.createData()  # type: ignore[attr-defined]
     q, v, tau = np.full(n, angle), np.zeros(n), np.zeros(n)
 
+    def start() -> None:
+        nonlocal q, v
+        q, v = np.full(n, angle), np.zeros(n)
+
     def run(k: int) -> None:
         nonlocal q, v
         for _ in range(k):
             v = v + dt * pin.aba(model, data, q, v, tau)
             q = q + dt * v
 
-    return run
+    return Contestant(start, run)
 
 
-def dart_steps(n: int, dt: float, angle: float) -> Stepper | None:
+def dart(n: int, dt: float, angle: float) -> Contestant | None:
     try:
-        import dartpy as dart
+        import dartpy
     except ImportError:
         return None
-    skeleton = dart.dynamics.Skeleton("chain")
+    skeleton = dartpy.dynamics.Skeleton("chain")
     body = None
     for i, a in enumerate(axes(n, True)):
-        joint = dart.dynamics.RevoluteJointProperties()
+        joint = dartpy.dynamics.RevoluteJointProperties()
         joint.mName = f"q{i}"
         joint.mAxis = np.eye(3)["xyz".index(a)]
         offset = np.eye(4)
         offset[2, 3] = -1.0 if i else 0.0
-        joint.mT_ParentBodyToJoint = dart.math.Isometry3(offset)
+        joint.mT_ParentBodyToJoint = dartpy.math.Isometry3(offset)
         _, body = skeleton.createRevoluteJointAndBodyNodePair(body, joint)
         body.setMass(1.0)
         body.setLocalCOM(np.array(COM))
         body.setMomentOfInertia(0.334, 0.334, 0.002)
-        skeleton.getDof(i).setPosition(angle)
-    world = dart.simulation.World()
+    world = dartpy.simulation.World()
     world.setGravity([0, 0, -9.81])
     world.setTimeStep(dt)
     world.addSkeleton(skeleton)
+
+    def start() -> None:
+        skeleton.setPositions(np.full(n, angle))
+        skeleton.setVelocities(np.zeros(n))
 
     def run(k: int) -> None:
         for _ in range(k):
             world.step()
 
-    return run
+    return Contestant(start, run)
+
+
+def best_run(contestants: list[Contestant], steps: int, budget: float) -> list[float]:
+    """CPU seconds of `steps` steps from the start, of each, the best of rounds taken in turns for about `budget` s."""
+    best = [float("inf")] * len(contestants)
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < budget or best[0] == float("inf"):
+        for k, contestant in enumerate(contestants):
+            contestant.start()
+            start = time.process_time()
+            contestant.run(steps)
+            best[k] = min(best[k], time.process_time() - start)
+    return best
 
 
 def best_times(calls: list[Callable[[], object]], budget: float) -> list[float]:

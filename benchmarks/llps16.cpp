@@ -199,7 +199,7 @@ void compare(const char* name, int n) {
   });
   const double newton = best([&] {
     displace<Action, true>(w, h, q1.data());
-    newton_sweep(w, h, q0.data(), q1.data(), delta.data());
+    newton_sweep<Action>(w, h, q0.data(), q1.data(), delta.data());
   });
   std::printf("%7s %5d %9.2f %9.2f %7.1f %9.2f %9.2f %9.2f %9.2f %7.1f %7.1f %7.1f   %.1e\n", name, n, drnea, svi,
               svi / drnea, abi, whole, newton, full, full / abi, full / whole, full / newton, gap / size);

@@ -17,10 +17,9 @@ struct Held {
   Mat3<double> moment;
 };
 
-// What an action keeps of a displacement for its derivative: cayley (w, J w) with w the Cayley vector of the rotation
-// in the first two columns, chord R1 Σ R0ᵀ.
+// What an action keeps of a displacement for its derivative: cayley w and J w with w the Cayley vector of the rotation.
 struct Displacement {
-  Mat3<double> turn;
+  Vec3<double> w, y;
 };
 
 // The body's mass points move on straight chords, as in SHAKE. No solution for |ω| > 1/h.
@@ -36,21 +35,18 @@ struct Chord {
   }
 
   // Angular momentum vee(C − Cᵀ)/h with C = R1 Σ R0ᵀ.
-  template <bool WithDerivative>
   static Vec3<double> angular(const Held& held, const Mat3<double>&, const Mat3<double>& R1, double inverse_h,
-                              Displacement& d) {
-    if constexpr (WithDerivative) {
-      const Mat3<double>& E = held.moment;
-      d.turn = {E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
-                E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
-    }
+                              Displacement&) {
     return inverse_h * (cross(held.moment.a, R1.a) + cross(held.moment.b, R1.b) + cross(held.moment.c, R1.c));
   }
 
   // (tr(C) 1 − C)/h
-  static Mat3<double> derivative(const Held&, const Displacement& d, double inverse_h) {
-    const double trace = d.turn.a.x + d.turn.b.y + d.turn.c.z, s = -inverse_h;
-    Mat3<double> K{s * d.turn.a, s * d.turn.b, s * d.turn.c};
+  static Mat3<double> derivative(const Held& held, const Mat3<double>& R1, const Displacement&, double inverse_h) {
+    const Mat3<double>& E = held.moment;
+    const Mat3<double> C{E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
+                         E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
+    const double trace = C.a.x + C.b.y + C.c.z, s = -inverse_h;
+    Mat3<double> K{s * C.a, s * C.b, s * C.c};
     K.a.x += inverse_h * trace, K.b.y += inverse_h * trace, K.c.z += inverse_h * trace;
     return K;
   }
@@ -65,20 +61,19 @@ struct Cayley {
   }
 
   // (y + ½ w × y + ¼ (w·y) w)/h with y = J w.
-  template <bool>
   static Vec3<double> angular(const Held& held, const Mat3<double>& R0, const Mat3<double>& R1, double inverse_h,
                               Displacement& d) {
     const double trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
     const Vec3<double> axis = cross(R0.a, R1.a) + cross(R0.b, R1.b) + cross(R0.c, R1.c);
     const Vec3<double> w = (2 / (1 + trace)) * axis, y = held.moment * w;
-    d.turn.a = w, d.turn.b = y;
+    d.w = w, d.y = y;
     return inverse_h * (y + 0.5 * cross(w, y) + (0.25 * dot(w, y)) * w);
   }
 
   // [J + ½([w]J − [y]) + ¼ (w·y) 1 + ½ w yᵀ][1 − ½[w] + ¼ w wᵀ]/h: the second factor is ∂w/∂η.
-  static Mat3<double> derivative(const Held& held, const Displacement& d, double inverse_h) {
+  static Mat3<double> derivative(const Held& held, const Mat3<double>&, const Displacement& d, double inverse_h) {
     const Mat3<double>&J = held.moment, one = Mat3<double>::identity();
-    const Vec3<double>&w = d.turn.a, &y = d.turn.b;
+    const Vec3<double>&w = d.w, &y = d.y;
     const double quarter = 0.25 * dot(w, y);
     const auto column = [&](const Vec3<double>& j, const Vec3<double>& e, double y_j) {
       return j + 0.5 * (cross(w, j) - cross(y, e)) + quarter * e + (0.5 * y_j) * w;

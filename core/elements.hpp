@@ -3,6 +3,7 @@
 
 #include "dual.hpp"
 #include "kinematics.hpp"
+#include "pack.hpp"
 #include "user_elements.hpp"
 
 namespace symplectree {
@@ -40,6 +41,20 @@ LineState<T> line_state(const Line& line, const std::vector<Potential>& potentia
   const bool smooth = value_of(s.slope) == 0 && std::isfinite(value_of(s.curvature));
   s.slope_over_length = !zero ? s.slope * inverse : smooth ? s.curvature : T(0);
   return s;
+}
+
+// One after the other: lengths may vanish, and potentials are functions, in each on its own.
+template <int W>
+LineState<Pack<W>> line_state(const Line& line, const std::vector<Potential>& potentials, const Vec3<Pack<W>>& d) {
+  LineState<Pack<W>> out;
+  out.d = d;
+  for (int k = 0; k < W; ++k) {
+    const LineState<double> s = line_state(line, potentials, Vec3<double>{d.x[k], d.y[k], d.z[k]});
+    out.u.x.set(k, s.u.x), out.u.y.set(k, s.u.y), out.u.z.set(k, s.u.z);
+    out.length.set(k, s.length), out.energy.set(k, s.energy), out.slope.set(k, s.slope);
+    out.curvature.set(k, s.curvature), out.slope_over_length.set(k, s.slope_over_length);
+  }
+  return out;
 }
 
 // A wrench row in world axes: torque and force.

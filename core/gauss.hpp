@@ -1,53 +1,44 @@
 // Gauss collocation on (q, p): the Galerkin variational integrator with Gauss quadrature. Order 2s with s stages,
-// symplectic and symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, starting from the
-// collocation polynomial of the step before.
+// symplectic and symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side,
+// starting from the polynomial through the stages of the steps before.
 #pragma once
 
-#include <array>
-
-#include "charts.hpp"
-#include "hamilton.hpp"
+#include "chart_flow.hpp"
+#include "tableau.hpp"
 
 namespace symplectree {
 
-struct Tableau {
-  int stages;
-  std::array<double, 4> c, b;
-  std::array<std::array<double, 4>, 4> a;
+// Weights that carry rates at the nodes of the last step (and at the last `older` nodes of the one before) to the nodes
+// of the next: Lagrange polynomials. Lanes are stages of the next step.
+template <int W>
+struct Predictor {
+  int older;
+  std::array<Pack<W>, 4> of_last, of_older;
+
+  Predictor(const Tableau& t, int older_nodes) : older(older_nodes) {
+    std::array<double, 8> nodes{};
+    const int s = t.stages, count = s + older;
+    for (int j = 0; j < s; ++j) nodes[j] = t.c[j];
+    for (int j = 0; j < older; ++j) nodes[s + j] = t.c[s - older + j] - 1;
+    for (int i = 0; i < W; ++i)
+      for (int j = 0; j < count; ++j) {
+        double weight = 1;
+        for (int k = 0; k < count; ++k)
+          if (k != j) weight *= (1 + t.c[std::min(i, s - 1)] - nodes[k]) / (nodes[j] - nodes[k]);
+        (j < s ? of_last[j] : of_older[s - older + j - s]).set(i, weight);
+      }
+  }
+
+  Pack<W> operator()(int stages, const Pack<W>& last, const Pack<W>& before) const {
+    Pack<W> sum;
+    for (int j = 0; j < stages; ++j) sum += of_last[j] * Pack<W>(last[j]);
+    for (int j = stages - older; j < stages; ++j) sum += of_older[j] * Pack<W>(before[j]);
+    return sum;
+  }
 };
 
-// Integrals of the Lagrange polynomials on the nodes c: a_ij up to c_i, b_j up to 1; and for any upper end.
-inline std::array<double, 4> collocation_weights(const Tableau& t, double end) {
-  std::array<double, 4> out{};
-  for (int j = 0; j < t.stages; ++j) {
-    std::array<double, 5> poly{1};  // coefficients of Π (x − c_k)/(c_j − c_k), lowest power first
-    int degree = 0;
-    for (int k = 0; k < t.stages; ++k) {
-      if (k == j) continue;
-      for (int d = ++degree; d >= 0; --d)
-        poly[d] = ((d > 0 ? poly[d - 1] : 0) - t.c[k] * (d < degree ? poly[d] : 0)) / (t.c[j] - t.c[k]);
-    }
-    double power = end;
-    for (int d = 0; d <= degree; ++d, power *= end) out[j] += poly[d] * power / (d + 1);
-  }
-  return out;
-}
-
-inline Tableau gauss_tableau(int stages) {
-  Tableau t{stages, {}, {}, {}};
-  const double r3 = std::sqrt(3.0) / 6, r15 = std::sqrt(15.0) / 10;
-  if (stages == 2) t.c = {0.5 - r3, 0.5 + r3};
-  if (stages == 3) t.c = {0.5 - r15, 0.5, 0.5 + r15};
-  if (stages == 4) {
-    const double outer = 0.5 * std::sqrt(3.0 / 7 + 2.0 / 7 * std::sqrt(1.2)),
-                 inner = 0.5 * std::sqrt(3.0 / 7 - 2.0 / 7 * std::sqrt(1.2));
-    t.c = {0.5 - outer, 0.5 - inner, 0.5 + inner, 0.5 + outer};
-  }
-  for (int i = 0; i < stages; ++i) t.a[i] = collocation_weights(t, t.c[i]);
-  t.b = collocation_weights(t, 1);
-  return t;
-}
-
+// W: lanes of a pack, at least as many as stages; lanes beyond the last stage repeat it.
+template <int W>
 class GaussRun {
  public:
   std::vector<double> q, p;
@@ -57,56 +48,44 @@ class GaussRun {
       : q(m.nq),
         p(m.nv),
         m_(m),
-        w_(m),
         t_(gauss_tableau(stages)),
         tolerance_(tolerance),
         max_iterations_(max_iterations),
-        stage_q_(m.nq),
-        stage_p_(m.nv),
-        v_(m.nv),
-        force_(m.nv),
+        one_(m),
+        all_(m),
+        charts_(m),
         start_(2 * m.nv),
         end_(2 * m.nv),
-        newest_(2 * m.nv) {
-    for (int i = 0; i < stages; ++i) rate_.emplace_back(2 * m.nv);
-    for (int i = 0; i < stages; ++i) ahead_.push_back(predictor(1 + t_.c[i]));
+        slope_(2 * m.nv),
+        z_(2 * m.nv),
+        rate_(2 * m.nv),
+        newest_(2 * m.nv),
+        last_(2 * m.nv),
+        before_(2 * m.nv) {
+    for (int j = 0; j < stages; ++j)
+      for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
+    for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
   }
 
   void reset(const double* q0, const double* p0) {
     std::copy(q0, q0 + m_.nq, q.begin());
     std::copy(p0, p0 + m_.nv, p.begin());
-    known_ = false;
+    known_ = 0;
   }
 
-  // One step under forces(t, q, v) → (tau, inputs); false when the stages are not found.
+  // One step under forces(t, q, v) → (tau, inputs), which are the same in all stages when they are `constant`; false
+  // when the stages are not found, and the state stays.
   template <class Forces>
-  bool step(double t, double h, Forces&& forces) {
-    const int n = m_.nv, s = t_.stages;
-    make_charts();
-    to_chart();
-    if (known_) {
-      predict();
-    } else {
-      evaluate(t, start_.data(), rate_[0].data(), forces);
-      for (int i = 1; i < s; ++i) rate_[i] = rate_[0];
-    }
+  bool step(double t, double h, bool constant, Forces&& forces) {
+    if (!charts_.centre(q.data()) || h != h_) known_ = 0;
+    h_ = h;
+    charts_.coordinates(q.data(), p.data(), start_.data());
+    predict(t, forces);
+    const bool together = constant && m_.users.empty();
     double last = INFINITY;
     for (int it = 0; it < max_iterations_; ++it) {
       ++iterations;
-      double change = 0, size = 0;
-      for (int i = 0; i < s; ++i) {  // each stage uses the newest rates of the others
-        for (int k = 0; k < 2 * n; ++k) {
-          double sum = 0;
-          for (int j = 0; j < s; ++j) sum += t_.a[i][j] * rate_[j][k];
-          end_[k] = start_[k] + h * sum;
-        }
-        evaluate(t + t_.c[i] * h, end_.data(), newest_.data(), forces);
-        for (int k = 0; k < 2 * n; ++k) {
-          change = std::max(change, std::fabs(newest_[k] - rate_[i][k]));
-          size = std::max(size, std::fabs(newest_[k]));
-        }
-        std::swap(newest_, rate_[i]);
-      }
+      const auto [change, size] = together ? iterate_together(t, h, forces) : iterate_in_turn(t, h, forces);
       if (!std::isfinite(change)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
       const double ratio = it == 0 ? 1 : std::min(change / last, 0.5);
@@ -118,147 +97,119 @@ class GaussRun {
   }
 
   // v = M(q)⁻¹ p.
-  void velocity(double* v) {
-    factorize_mass(m_, q.data(), w_);
-    solve_mass(m_, p.data(), v, w_);
-  }
+  void velocity(double* v) { velocity_of_momentum(m_, q.data(), p.data(), v, one_.w); }
 
  private:
-  // Weights that give the rate at relative time x from the rates at the nodes: Lagrange polynomials.
-  std::array<double, 4> predictor(double x) const {
-    std::array<double, 4> out{};
-    for (int j = 0; j < t_.stages; ++j) {
-      out[j] = 1;
-      for (int k = 0; k < t_.stages; ++k)
-        if (k != j) out[j] *= (x - t_.c[k]) / (t_.c[j] - t_.c[k]);
+  struct Change {
+    double largest, size;  // of a rate between two iterates; of the rates
+  };
+
+  // rate_ ← a guess for the stages.
+  template <class Forces>
+  void predict(double t, Forces&& forces) {
+    if (known_ == 0) {
+      one_.evaluate(charts_, start_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(t, x, u); });
+      for (int k = 0; k < 2 * m_.nv; ++k) rate_[k] = Pack<W>(slope_[k]);
+      return;
+    }
+    const Predictor<W>& predictor = predictors_[known_ > 1 ? best_ : 0];
+    for (int k = 0; k < 2 * m_.nv; ++k) rate_[k] = predictor(t_.stages, last_[k], before_[k]);
+  }
+
+  // z_ at all stages from the rates.
+  void place_stage(int k, double h) {
+    Pack<W> sum;
+    for (int j = 0; j < t_.stages; ++j) sum += a_[j] * Pack<W>(rate_[k][j]);
+    z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
+  }
+
+  // One iteration of all stages side by side.
+  template <class Forces>
+  Change iterate_together(double t, double h, Forces&& forces) {
+    for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
+    all_.evaluate(charts_, z_.data(), newest_.data(),
+                  [&](auto*, auto*) { return forces(t, start_.data(), start_.data()); });
+    Pack<W> change, size;
+    for (int k = 0; k < 2 * m_.nv; ++k) {
+      change = larger(change, newest_[k] - rate_[k]);
+      size = larger(size, newest_[k]);
+    }
+    std::swap(newest_, rate_);
+    return {largest(change), largest(size)};
+  }
+
+  // One iteration of the stages one after the other, each with the newest rates of the others.
+  template <class Forces>
+  Change iterate_in_turn(double t, double h, Forces&& forces) {
+    Change out{0, 0};
+    for (int i = 0; i < t_.stages; ++i) {
+      for (int k = 0; k < 2 * m_.nv; ++k) {
+        place_stage(k, h);
+        end_[k] = z_[k][i];
+      }
+      const double at = t + t_.c[i] * h;
+      one_.evaluate(charts_, end_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(at, x, u); });
+      for (int k = 0; k < 2 * m_.nv; ++k) {
+        const double change = std::fabs(slope_[k] - rate_[k][i]);
+        if (!(change <= out.largest)) out.largest = change;
+        out.size = std::max(out.size, std::fabs(slope_[k]));
+        rate_[k].set(i, slope_[k]);
+      }
     }
     return out;
   }
 
-  void predict() {
-    for (int k = 0; k < 2 * m_.nv; ++k) {
-      std::array<double, 4> known{};
-      for (int j = 0; j < t_.stages; ++j) known[j] = rate_[j][k];
-      for (int i = 0; i < t_.stages; ++i) {
-        rate_[i][k] = 0;
-        for (int j = 0; j < t_.stages; ++j) rate_[i][k] += ahead_[i][j] * known[j];
-      }
-    }
+  // The largest of all parts, NaN when there is one.
+  static double largest(const Pack<W>& x) {
+    double out = 0;
+    for (int k = 0; k < W; ++k)
+      if (!(x[k] <= out)) out = x[k];
+    return out;
   }
 
   bool fail() {
-    known_ = false;
+    known_ = 0;
     return false;
   }
 
   bool finish(double h) {
     for (int k = 0; k < 2 * m_.nv; ++k) {
       double sum = 0;
-      for (int j = 0; j < t_.stages; ++j) sum += t_.b[j] * rate_[j][k];
+      for (int j = 0; j < t_.stages; ++j) sum += t_.b[j] * rate_[k][j];
       end_[k] = start_[k] + h * sum;
     }
-    from_chart(end_.data(), q.data(), p.data());
-    known_ = true;
+    charts_.state(end_.data(), q.data(), p.data());
+    if (known_ > 1) choose_predictor();
+    std::swap(before_, last_);
+    last_ = rate_;
+    known_ = std::min(known_ + 1, 2);
     return true;
   }
 
-  static int quaternion_of(const Body& b) { return b.q + (b.kind == Kind::Free ? 3 : 0); }
-
-  // Charts around the present state; rates known in others are of no use.
-  void make_charts() {
-    std::size_t k = 0;
-    for (const Body& b : m_.bodies) {
-      if (b.nv == 1 || &b == &m_.bodies[0]) continue;
-      const Chart chart(&q[quaternion_of(b)]);
-      if (charts_.size() <= k) charts_.push_back(chart), known_ = false;
-      const Vec3<double> gap = chart.centre.v - charts_[k].centre.v;
-      if (chart.centre.w != charts_[k].centre.w || dot(gap, gap) != 0) known_ = false;
-      charts_[k++] = chart;
-    }
-  }
-
-  // start_ ← (c, π) of the state. Free joints: (rotation vector, position in base axes).
-  void to_chart() {
-    std::size_t k = 0;
-    for (int i = 1; i < m_.size(); ++i) {
-      const Body& b = m_.bodies[i];
-      double *c = &start_[b.v], *pi = &start_[m_.nv + b.v];
-      if (b.nv == 1) {
-        c[0] = q[b.q], pi[0] = p[b.v];
-        continue;
-      }
-      const double* z = &q[quaternion_of(b)];
-      const Vec3<double> w = charts_[k++].coordinates(z);
-      store3(w, c);
-      store3(right_jacobian_transposed(w, load3(&p[b.v])), pi);
-      if (b.kind != Kind::Free) continue;
-      store3(load3(&q[b.q]), c + 3);
-      store3(quaternion_matrix(z[0], z[1], z[2], z[3]) * load3(&p[b.v + 3]), pi + 3);
-    }
-  }
-
-  // (q, p) ← the state with chart coordinates z = (c, π).
-  void from_chart(const double* z, double* q_out, double* p_out) const {
-    std::size_t k = 0;
-    for (int i = 1; i < m_.size(); ++i) {
-      const Body& b = m_.bodies[i];
-      const double *c = z + b.v, *pi = z + m_.nv + b.v;
-      if (b.nv == 1) {
-        q_out[b.q] = c[0], p_out[b.v] = pi[0];
-        continue;
-      }
-      double* y = q_out + quaternion_of(b);
-      const Vec3<double> w = load3(c);
-      charts_[k++].place(w, y);
-      store3(right_jacobian_inverse_transposed(w, load3(pi)), p_out + b.v);
-      if (b.kind != Kind::Free) continue;
-      for (int d = 0; d < 3; ++d) q_out[b.q + d] = c[3 + d];
-      store3(transposed_times(quaternion_matrix(y[0], y[1], y[2], y[3]), load3(pi + 3)), p_out + b.v + 3);
-    }
-  }
-
-  // rate ← (ċ, π̇) at z = (c, π): Hamilton's equations in the chart.
-  template <class Forces>
-  void evaluate(double t, const double* z, double* rate, Forces&& forces) {
-    double* stage_p = stage_p_.data();
-    from_chart(z, stage_q_.data(), stage_p);
-    factorize_mass(m_, stage_q_.data(), w_);
-    solve_mass(m_, stage_p, v_.data(), w_);
-    const auto [tau, inputs] = forces(t, stage_q_.data(), v_.data());
-    momentum_rate(m_, stage_q_.data(), v_.data(), tau, inputs, force_.data(), w_);
-    for (int i = 1; i < m_.size(); ++i) {
-      const Body& b = m_.bodies[i];
-      double *cdot = rate + b.v, *pidot = rate + m_.nv + b.v;
-      if (b.nv == 1) {
-        cdot[0] = v_[b.v], pidot[0] = force_[b.v];
-        continue;
-      }
-      const Vec3<double> w = load3(z + b.v), omega = load3(&v_[b.v]), p_w = load3(stage_p + b.v);
-      const Vec3<double> wdot = right_jacobian_inverse(w, omega);
-      Vec3<double> turning = load3(&force_[b.v]);
-      if (b.kind == Kind::Free) {
-        const double* y = &stage_q_[quaternion_of(b)];
-        const Mat3<double> R = quaternion_matrix(y[0], y[1], y[2], y[3]);
-        const Vec3<double> u = load3(&v_[b.v + 3]), p_u = load3(stage_p + b.v + 3);
-        store3(R * u, cdot + 3);
-        store3(R * load3(&force_[b.v + 3]), pidot + 3);
-        turning += cross(p_u, u);
-      }
-      store3(wdot, cdot);
-      store3(right_jacobian_transposed(w, turning) + right_jacobian_gradient(w, wdot, p_w), pidot);
+  // best_ ← the predictor that would have served best in this step.
+  void choose_predictor() {
+    double least = INFINITY;
+    for (std::size_t c = 0; c < predictors_.size(); ++c) {
+      Pack<W> off;
+      for (int k = 0; k < 2 * m_.nv; ++k) off = larger(off, predictors_[c](t_.stages, last_[k], before_[k]) - rate_[k]);
+      if (const double error = largest(off); error < least) least = error, best_ = c;
     }
   }
 
   const Model& m_;
-  Workspace<double> w_;
   Tableau t_;
   double tolerance_;
   int max_iterations_;
-  std::vector<double> stage_q_, stage_p_, v_, force_, start_, end_, newest_;
-  std::vector<std::vector<double>> rate_;
-  std::vector<std::array<double, 4>> ahead_;
-  std::vector<Chart> charts_;
-  bool known_ = false;
+  ChartFlow<double> one_;
+  ChartFlow<Pack<W>> all_;
+  Charts charts_;
+  std::array<Pack<W>, 4> a_;  // columns of the tableau's a
+  std::vector<Predictor<W>> predictors_;
+  std::vector<double> start_, end_, slope_;
+  std::vector<Pack<W>> z_, rate_, newest_, last_, before_;  // of (c, π); lanes are stages
+  int known_ = 0;                                           // how many of the steps before serve to predict
+  std::size_t best_ = 0;
+  double h_ = 0;
 };
 
 }  // namespace symplectree

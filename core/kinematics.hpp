@@ -133,6 +133,10 @@ inline void retract_body(const Body& b, const double* q, const double* d, double
 }
 
 inline void retract(const Model& m, const double* q, const double* d, double* out) {
+  if (m.quaternions.empty()) {
+    for (int j = 0; j < m.nv; ++j) out[j] = q[j] + d[j];
+    return;
+  }
   for (int i = 1; i < m.size(); ++i) retract_body(m.bodies[i], q, d, out);
 }
 

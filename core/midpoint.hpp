@@ -91,6 +91,7 @@ class MidpointScheme {
   }
 
   bool quick_direction(double, const double*, const double*, double*) { return false; }
+  void next_direction(double, const double*, const double*, double*) {}
 
   // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms. Roundings of different coordinates
   // are independent: their squares are summed along the tree, and what they make of the bodies' momenta is swept back.

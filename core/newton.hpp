@@ -9,19 +9,11 @@
 
 namespace symplectree {
 
-// Eliminate the coordinates of body i from its articulated Newton matrix.
-inline void eliminate(VariationalWorkspace& w, const Body& body, int i, double h, const double* q0, const double* q1) {
-  General6<double>& A = w.A[i];
+// Eliminate the coordinates of a Ball or Free joint from the articulated Newton matrix A of its body.
+inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, double h, const double* q0,
+                            const double* q1, General6<double>& A) {
   const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
   Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
-  if (body.nv == 1) {
-    W[0] = A * S1[0];
-    Z[0] = transposed_times(A, S[0]);
-    const double inverse = 1 / (dot(S[0], W[0]) + w.stiff[body.v]);
-    w.pivot_inverse[body.v] = inverse;
-    subtract_outer(A, inverse * W[0], Z[0]);
-    return;
-  }
   const int n = body.nv;
   double *D = w.block[i].data(), t[6];
   std::fill(D, D + n * n, 0.0);
@@ -35,6 +27,17 @@ inline void eliminate(VariationalWorkspace& w, const Body& body, int i, double h
     for (int l = 0; l < n; ++l) sum += D[n * l + k] * W[l];
     subtract_outer(A, sum, Z[k]);
   }
+}
+
+// Eliminate the coordinates of body i from its articulated Newton matrix A, which stays in registers.
+[[gnu::always_inline]] inline void eliminate(VariationalWorkspace& w, const Body& body, int i, double h,
+                                             const double* q0, const double* q1, General6<double>& A) {
+  if (body.nv > 1) return eliminate_block(w, body, i, h, q0, q1, A);
+  const Spatial<double> W = A * w.next->S[body.v], Z = transposed_times(A, w.now->S[body.v]);
+  const double inverse = 1 / (dot(w.now->S[body.v], W) + w.stiff[body.v]);
+  w.W[body.v] = W, w.Z[body.v] = Z;
+  w.pivot_inverse[body.v] = inverse;
+  subtract_outer(A, inverse * W, Z);
 }
 
 // g ← g + A S' δ for the part of δ that body i's own u determines.
@@ -79,7 +82,7 @@ inline void factorize(VariationalWorkspace& w, double h, const double* q0, const
   const Model& m = w.m;
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
-    eliminate(w, body, i, h, q0, q1);
+    eliminate(w, body, i, h, q0, q1, w.A[i]);
     if (body.parent > 0) add_shifted(w.A[body.parent], w.A[i], w.now->pose[i].r, w.next->pose[i].r);
   }
 }
@@ -98,21 +101,27 @@ inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta
   solve_outward(w, delta);
 }
 
-// One Newton step from q1 without damped lines, after displace<…, true>: residual, elimination and solution in one
+// One Newton step from q1 without damped lines, after displace: derivatives, residual, elimination and solution in one
 // sweep to the root and one back, so that the dependent sums of one hide behind the products of the other.
-inline void newton_sweep(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
+template <class Action>
+void newton_sweep(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
   const Model& m = w.m;
+  const double inverse_h = 1 / h;
   collect_impulses(w, h);
   double t[6];
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
+    General6<double> A = body_derivative<Action>(w, body, i, inverse_h);
+    if (w.place[i] >= 0) add(A, w.gathered[w.place[i]]);
     joint_terms(w, body, i, h, q0, q1, t);
-    eliminate(w, body, i, h, q0, q1);
+    eliminate(w, body, i, h, q0, q1, A);
     Spatial<double> G = w.F[i];
     for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = w.b[body.v + k] - t[k] - dot(w.now->S[body.v + k], G);
     if (body.parent == 0) continue;
     add_solved(w, body, i, G);
-    add_shifted(w.A[body.parent], w.A[i], w.now->pose[i].r, w.next->pose[i].r);
+    General6<double>& gathered = w.gathered[w.place[body.parent]];
+    if (w.opens[i]) gathered = {};
+    add_shifted(gathered, A, w.now->pose[i].r, w.next->pose[i].r);
     w.F[body.parent] += shift_force(G, w.now->pose[i].r);
   }
   solve_outward(w, delta);

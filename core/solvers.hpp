@@ -226,9 +226,13 @@ class TreeScheme {
   // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
     if (solver_ != Solver::Newton || direction_.coupled()) return false;
-    displace<Action, true>(w_, h, q1);
-    newton_sweep(w_, h, q0, q1, delta);
+    displace<Action, false>(w_, h, q1);
+    newton_sweep<Action>(w_, h, q0, q1, delta);
     return true;
+  }
+  // The next one, after `evaluate<false>` at q1.
+  void next_direction(double h, const double* q0, const double* q1, double* delta) {
+    newton_sweep<Action>(w_, h, q0, q1, delta);
   }
   bool at_floor(double h, const double*, const double* q1, double factor) {
     return direction_.rows.at_floor(factor) && at_rounding_floor(w_, h, q1, factor);

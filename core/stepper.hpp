@@ -205,6 +205,10 @@ class VariationalRun final : public AnyRun {
 
   // d ← the increments from q to q_next.
   void increments(const double* q_next, double* d) const {
+    if (m_.quaternions.empty()) {
+      for (int j = 0; j < m_.nv; ++j) d[j] = q_next[j] - q[j];
+      return;
+    }
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       if (b.nv == 1) {
@@ -267,17 +271,26 @@ class VariationalRun final : public AnyRun {
     return is_near(change_);
   }
 
-  // Newton's iteration from q1_, each step shortened until the residual falls.
-  bool find_root(double h) {
-    if (scheme_.quick_direction(h, q.data(), q1_.data(), delta_.data()) && is_near(delta_)) {
+  // Newton's iteration where it converges fast: no line search, and no residual is formed twice. When it does not, q1_
+  // is the best that it came to.
+  bool quick_root(double h) {
+    if (!scheme_.quick_direction(h, q.data(), q1_.data(), delta_.data()) || !is_near(delta_)) return false;
+    for (double before = kGood;;) {
       retract(m_, q1_.data(), delta_.data(), trial_.data());
       const double reached = scheme_.template evaluate<false>(h, q.data(), trial_.data(), worst);
-      if (reached < 1e-3) {  // a good guess: go on from there
-        ++iterations;
-        std::swap(q1_, trial_);
-        if (reached <= s_.tolerance || scheme_.at_floor(h, q.data(), q1_.data(), kFloor)) return true;
-      }
+      if (!(reached < before)) return false;
+      ++iterations;
+      std::swap(q1_, trial_);
+      if (reached <= s_.tolerance || (reached < kSmall && scheme_.at_floor(h, q.data(), q1_.data(), kFloor)))
+        return true;
+      before = 0.01 * reached;
+      scheme_.next_direction(h, q.data(), q1_.data(), delta_.data());
     }
+  }
+
+  // Newton's iteration from q1_, each step shortened until the residual falls.
+  bool find_root(double h) {
+    if (quick_root(h)) return true;
     if (m_.rows > 0) scheme_.set_multipliers(lambda_.data());
     double rho = scheme_.template evaluate<true>(h, q.data(), q1_.data(), worst);
     for (int it = 0; it < s_.max_iterations; ++it) {
@@ -370,8 +383,9 @@ class VariationalRun final : public AnyRun {
   }
 
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
-  static constexpr double kNear = 0.25;  // how far from the guess a root may lie, relative to the motion
-  static constexpr double kFloor = 16;   // how many times the estimated rounding counts as converged
+  static constexpr double kNear = 0.25;                 // how far from the guess a root may lie, relative to the motion
+  static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
+  static constexpr double kFloor = 16;                  // how many times the estimated rounding counts as converged
 
   const Model& m_;
   Settings s_;

@@ -23,10 +23,14 @@ struct VariationalWorkspace {
   Workspace<double> first, second;
   Workspace<double>*now = &first, *next = &second;  // poses and S at the step's beginning and end
   std::vector<Held> held;                           // of each body, at the beginning
+  std::vector<Displacement> moved;                  // of each body
   std::vector<Spatial<double>> mu, F;               // momentum of each body; wrench carried to the joints
   std::vector<Spatial<double>> load;       // position-dependent wrench on each body at the beginning, or the end
   std::vector<double> joint_load;          // the same on each velocity
   std::vector<General6<double>> A;         // articulated Newton matrix of each body
+  std::vector<General6<double>> gathered;  // what children of a body add to it, in as few places as will do
+  std::vector<int> place;                  // of each body: its place there, -1 for a leaf
+  std::vector<char> opens;                 // of each body: is it the first child that its parent hears of?
   std::vector<Spatial<double>> W, Z, eta;  // of each velocity: A S', Aᵀ S; of each body: motion of the end
   std::vector<double> pivot_inverse, u, b, r, zero;
   std::vector<double> scale;                  // of each velocity: size of the terms that r is made of
@@ -45,11 +49,14 @@ struct VariationalWorkspace {
         first(m),
         second(m),
         held(m.size()),
+        moved(m.size()),
         mu(m.size()),
         F(m.size()),
         load(m.size()),
         joint_load(m.nv),
         A(m.size()),
+        place(m.size(), -1),
+        opens(m.size()),
         W(m.nv),
         Z(m.nv),
         eta(m.size()),
@@ -70,6 +77,18 @@ struct VariationalWorkspace {
         has_block_terms(m.size()),
         user_impulse(m.nv),
         displacement(m.nv) {
+    std::vector<int> idle;  // places that no body nearer to the root needs yet
+    int places = 0;
+    for (int i = m.size() - 1; i > 0; --i) {
+      const int parent = m.bodies[i].parent;
+      if (place[i] >= 0) idle.push_back(place[i]);  // it is read before anything is added to the parent's
+      if (parent == 0 || place[parent] >= 0) continue;
+      opens[i] = 1;
+      if (idle.empty()) idle.push_back(places++);
+      place[parent] = idle.back();
+      idle.pop_back();
+    }
+    gathered.resize(places);
     for (const JointDamper& d : m.joint_dampers) damping[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
@@ -140,6 +159,21 @@ void begin_step(VariationalWorkspace& w, double h, const double* q, const double
     }
 }
 
+// The Newton matrix of body i alone, after its displacement.
+template <class Action>
+inline General6<double> body_derivative(const VariationalWorkspace& w, const Body& body, int i, double inverse_h) {
+  if constexpr (Action::block_diagonal) {
+    const double d = body.mass * inverse_h;
+    return {Action::derivative(w.held[i], w.next->pose[i].R, w.moved[i], inverse_h),
+            {},
+            {},
+            {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
+  } else {
+    const Spatial<double> moved = Action::logarithm(w.now->pose[i], w.next->pose[i]);
+    return Action::derivative(body, moved, w.now->pose[i].R, inverse_h);
+  }
+}
+
 // Poses at q' and the momenta of all bodies; with `WithDerivative` also their Newton matrices.
 template <class Action, bool WithDerivative>
 void displace(VariationalWorkspace& w, double h, const double* q_next) {
@@ -152,18 +186,12 @@ void displace(VariationalWorkspace& w, double h, const double* q_next) {
     const BodyPose<double>& start = w.now->pose[i];
     place_body(body, q_next, end, *w.next);
     if constexpr (Action::block_diagonal) {
-      Displacement moved;
-      w.mu[i] = {Action::template angular<WithDerivative>(w.held[i], start.R, end.R, inverse_h, moved),
+      w.mu[i] = {Action::angular(w.held[i], start.R, end.R, inverse_h, w.moved[i]),
                  (body.mass * inverse_h) * (end.x - start.x)};
-      if constexpr (WithDerivative) {
-        const double d = body.mass * inverse_h;
-        w.A[i] = {Action::derivative(w.held[i], moved, inverse_h), {}, {}, {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
-      }
     } else {
-      const Spatial<double> moved = Action::logarithm(start, end);
-      w.mu[i] = Action::momentum(body, moved, start.R, inverse_h);
-      if constexpr (WithDerivative) w.A[i] = Action::derivative(body, moved, start.R, inverse_h);
+      w.mu[i] = Action::momentum(body, Action::logarithm(start, end), start.R, inverse_h);
     }
+    if constexpr (WithDerivative) w.A[i] = body_derivative<Action>(w, body, i, inverse_h);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "articulated.hpp"
 #include "model.hpp"
-#include "spatial.hpp"
 
 namespace symplectree {
 

@@ -143,32 +143,56 @@ class ActionRun final : public NativeRun {
   bool asked_ = false;  // has the force function been asked at the present state?
 };
 
+// Steps of collocation; one whose stages are not found is taken as shorter ones.
+template <int W>
 class CollocationRun final : public NativeRun {
  public:
-  CollocationRun(NativeModel& model, int stages, double tolerance, int max_iterations, double step)
-      : NativeRun(model, step), run_(m, stages, tolerance, max_iterations), scratch_(m) {}
+  CollocationRun(NativeModel& model, int stages, double tolerance, int max_iterations, int substeps, double step)
+      : NativeRun(model, step), run_(m, stages, tolerance, max_iterations), substeps_(substeps) {}
 
   void reset(const double* q0, const double* p0, const double*) override { run_.reset(q0, p0); }
 
   bool step(int number, int k, const Forces& forces, const Prescribed&) override {
-    return run_.step(number * h, h, [&](double t, const double* q, const double* u) {
-      if (forces.asks()) forces.ask(t, q, u);
+    if (part(number * h, h, k, forces)) return true;
+    const std::vector<double> q = run_.q, p = run_.p;
+    if (halved(number * h, h, k, forces, 1)) return true;
+    run_.reset(q.data(), p.data());  // the state stays
+    return false;
+  }
+
+  void velocity(double* out) override { run_.velocity(out); }
+  const std::vector<double>& q() const override { return run_.q; }
+  const std::vector<double>& p() const override { return run_.p; }
+  long iterations() const override { return run_.iterations; }
+  long halvings() const override { return halvings_; }
+
+ private:
+  bool part(double t, double length, int k, const Forces& forces) {
+    return run_.step(t, length, !forces.asks(), [&](double at, const double* x, const double* u) {
+      if (forces.asks()) forces.ask(at, x, u);
       return std::pair{forces.tau_of(k), forces.inputs_of(k)};
     });
   }
 
-  void velocity(double* out) override {
-    factorize_mass(m, run_.q.data(), scratch_);
-    solve_mass(m, run_.p.data(), out, scratch_);
+  bool halved(double t, double length, int k, const Forces& forces, int depth) {
+    if (depth > substeps_) return false;
+    ++halvings_;
+    const double half = length / 2;
+    for (double at : {t, t + half})
+      if (!part(at, half, k, forces) && !halved(at, half, k, forces, depth + 1)) return false;
+    return true;
   }
-  const std::vector<double>& q() const override { return run_.q; }
-  const std::vector<double>& p() const override { return run_.p; }
-  long iterations() const override { return run_.iterations; }
 
- private:
-  GaussRun run_;
-  Workspace<double> scratch_;
+  GaussRun<W> run_;
+  int substeps_;
+  long halvings_ = 0;
 };
+
+NativeRun* collocation_run(NativeModel& model, int stages, double tolerance, int max_iterations, int substeps,
+                           double step) {
+  if (stages == 2) return new CollocationRun<2>(model, stages, tolerance, max_iterations, substeps, step);
+  return new CollocationRun<4>(model, stages, tolerance, max_iterations, substeps, step);
+}
 
 // Takes `steps` steps, of which the first is number `first`; returns how many were taken. States and counts are those
 // at the end of every `save_every` steps, multipliers and reactions those at their beginning.
@@ -218,8 +242,7 @@ void bind_variational(nb::module_& module) {
       .def_prop_ro("fastest", &NativeRun::fastest);
   nb::class_<ActionRun, NativeRun>(module, "ActionRun")
       .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In>(), nb::keep_alive<1, 2>());
-  nb::class_<CollocationRun, NativeRun>(module, "CollocationRun")
-      .def(nb::init<NativeModel&, int, double, int, double>(), nb::keep_alive<1, 2>());
+  module.def("collocation_run", &collocation_run, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }
 
 }  // namespace symplectree

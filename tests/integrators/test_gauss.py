@@ -101,8 +101,39 @@ def test_forces_by_function_keep_the_order():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.4)
 
 
+def test_too_long_a_step_is_taken_as_shorter_ones():
+    model = planar_chain(5).build()
+    with pytest.warns(UserWarning, match="shorter ones"):
+        traj = st.simulate(model, np.full(5, 1.0), duration=2, dt=0.5, method=st.Variational(order=8))
+    assert traj.substeps.sum() > 0
+    fine = st.simulate(model, np.full(5, 1.0), duration=2, dt=0.01, method=st.Variational(order=8))
+    np.testing.assert_allclose(traj.q[1], fine.q[50], atol=1e-3)  # parts of 0.0625 to 0.25 s, before chaos
+
+
 def test_too_long_a_step_is_an_error_with_advice():
     model = planar_chain(5).build()
     with pytest.raises(st.ConvergenceError, match="smaller dt") as raised:
-        st.simulate(model, np.full(5, 1.0), duration=5, dt=0.5, method=st.Variational(order=8))
+        st.simulate(model, np.full(5, 1.0), duration=5, dt=0.5, method=st.Variational(order=8, substeps=0))
     assert raised.value.trajectory is not None
+
+
+def test_a_failed_step_leaves_the_state():
+    model = planar_chain(5).build()
+    stepper = st.Stepper(model, st.Variational(order=8, substeps=1), 2.0)
+    stepper.reset(np.full(5, 1.0))
+    with pytest.raises(st.ConvergenceError, match="after 1 halvings"):
+        stepper.run(5)
+    np.testing.assert_array_equal(stepper.q, np.full(5, 1.0))
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_stages_side_by_side_are_those_in_turn(tree, order):
+    """A force function makes the core take the stages one by one; with zero forces the motion must be the same."""
+    model, q, v = tree
+    method = st.Variational(order=order)
+    together = st.simulate(model, q, v0=v, duration=0.2, dt=0.01, method=method)
+    in_turn = st.simulate(
+        model, q, v0=v, duration=0.2, dt=0.01, method=method, forces=lambda t, q, v: np.zeros(len(model.inputs))
+    )
+    np.testing.assert_allclose(together.q, in_turn.q, atol=1e-11)  # 20 steps, each within 1e-14 relative
+    np.testing.assert_allclose(together.p, in_turn.p, atol=1e-11 * np.abs(in_turn.p).max())

@@ -124,8 +124,8 @@ class VariationalRun:
             )  # fmt: skip
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
-            self._native = core.CollocationRun(
-                model.native, method.order // 2, tolerance, 2 * method.max_iterations, self.dt
+            self._native = core.collocation_run(
+                model.native, method.order // 2, tolerance, 2 * method.max_iterations, method.substeps, self.dt
             )
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         if step > 0:
@@ -184,14 +184,15 @@ class VariationalRun:
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
+        halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
         if not self._composed:
             return ConvergenceError(
-                f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found; take a smaller dt, or order 2",
+                f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}; take a smaller dt, or "
+                "order 2",
                 step=step,
                 time=step * self.dt,
             )
         residual, name = self._native.residual, (*self.model.velocities, *self.model.rows)[self._native.worst]
-        halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
             f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}",
