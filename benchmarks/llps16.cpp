@@ -171,7 +171,8 @@ void compare(const char* name, int n) {
   VariationalWorkspace w(m);
   int worst = 0;
   compute_poses(m, q0.data(), *w.now);
-  begin_step<Action>(w, h, q0.data(), p.data(), tau.data(), none.data());
+  begin_step(w, h, q0.data(), p.data(), tau.data(), none.data());
+  hold_bodies<Action>(w);
   const auto linear = [&] {
     displace<Action, false>(w, h, q1.data());
     residual(w, h, q0.data(), q1.data(), worst);
@@ -188,17 +189,17 @@ void compare(const char* name, int n) {
   Direction riqn(m), dense(m);
   const auto update = [&](Direction& d) { d.compute(w, h, q0.data(), q1.data(), delta.data()); };
   const double whole = best([&] {
-    riqn.begin(Solver::Riqn, w, q0.data());
+    riqn.begin(Solver::Riqn, w, h, q0.data());
     update(riqn);
   });
   const double abi = best([&] { update(riqn); });
-  dense.begin(Solver::Dense, w, q0.data());
+  dense.begin(Solver::Dense, w, h, q0.data());
   const double full = best([&] {
     displace<Action, true>(w, h, q1.data());
     update(dense);
   });
   const double newton = best([&] {
-    displace<Action, true>(w, h, q1.data());
+    displace<Action, false>(w, h, q1.data());
     newton_sweep<Action>(w, h, q0.data(), q1.data(), delta.data());
   });
   std::printf("%7s %5d %9.2f %9.2f %7.1f %9.2f %9.2f %9.2f %9.2f %7.1f %7.1f %7.1f   %.1e\n", name, n, drnea, svi,

@@ -1,6 +1,6 @@
 """The claims of Lee, Liu, Park and Srinivasa 2016 (section 1), measured as ratios in one run.
 
-    pip install ".[bench]" cmeel-eigen && python benchmarks/llps16.py
+    pip install ".[bench]" && python benchmarks/llps16.py
 
 They report their O(n) residual 15 and 32 times faster than the O(n²) one of Johnson and Murphey at 10 and 100 degrees of
 freedom, and their root update 3.8 and 53 times faster than a full Jacobian. llps16.cpp times the kernels themselves, with
@@ -9,6 +9,7 @@ our core's headers; it is compiled here with g++.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,9 @@ def eigen_headers() -> Path:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[5, 10, 20, 50, 100], help="links of the chains")
+    sizes = parser.parse_args().sizes
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "llps16"
         subprocess.run(
@@ -35,7 +39,7 @@ def main() -> None:
             ],
             check=True,
         )  # fmt: skip
-        subprocess.run([program, "5", "10", "20", "50", "100"], check=True)
+        subprocess.run([program, *map(str, sizes)], check=True)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def main() -> None:
         ratio = f"{cost['symplectree'] / min(peers):6.2f}" if peers else "     -"
         cells = " ".join(f"{cost[name]:13.2f}" if name in cost else f"{'-':>13}" for name in NAMES)
         print(f"{n:5d} {cells} {ratio}")
-    times = best_run([ours(n, DT, ANGLE) for n in (100, 1000)], 100, arguments.budget)
+    times = best_run([ours(n, DT, ANGLE) for n in (100, 1000)], 300, arguments.budget)
     print(f"time(1000) / time(100): {times[1] / times[0]:.1f}")
 
 

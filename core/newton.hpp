@@ -107,7 +107,7 @@ template <class Action>
 void newton_sweep(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
   const Model& m = w.m;
   const double inverse_h = 1 / h;
-  collect_impulses(w, h);
+  subtract_loads(w, h);
   double t[6];
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];

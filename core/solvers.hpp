@@ -201,7 +201,8 @@ class TreeScheme {
     direction_.drive(driven);
   }
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
-    begin_step<Action>(w_, h, q, p, tau, inputs);
+    begin_step(w_, h, q, p, tau, inputs);
+    if (!quick()) hold_bodies<Action>(w_);
     direction_.begin(solver_, w_, h, q);
     StepRows& rows = direction_.rows;
     if (rows.structure.rows() == 0) return;
@@ -225,13 +226,14 @@ class TreeScheme {
   }
   // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
-    if (solver_ != Solver::Newton || direction_.coupled()) return false;
-    displace<Action, false>(w_, h, q1);
+    if (!quick()) return false;
+    displace<Action, false, true>(w_, h, q1);
     newton_sweep<Action>(w_, h, q0, q1, delta);
     return true;
   }
-  // The next one, after `evaluate<false>` at q1.
+  // The next one, after `evaluate<false>` at q1; sweeps have used up w.F.
   void next_direction(double h, const double* q0, const double* q1, double* delta) {
+    restore_impulses(w_, h);
     newton_sweep<Action>(w_, h, q0, q1, delta);
   }
   bool at_floor(double h, const double*, const double* q1, double factor) {
@@ -252,6 +254,9 @@ class TreeScheme {
   const std::vector<double>& scale() const { return w_.scale; }
 
  private:
+  // Does the tree alone give Newton's direction?
+  bool quick() const { return solver_ == Solver::Newton && !direction_.coupled(); }
+
   VariationalWorkspace w_;
   Direction direction_;
   Solver solver_;

@@ -17,14 +17,20 @@
 
 namespace symplectree {
 
+// What a step knows of a body: its inertia at the beginning, its displacement and its momentum.
+struct Motion {
+  Held held;
+  Displacement moved;
+  Spatial<double> momentum;
+};
+
 // Everything that a step needs, allocated once.
 struct VariationalWorkspace {
   const Model& m;
   Workspace<double> first, second;
   Workspace<double>*now = &first, *next = &second;  // poses and S at the step's beginning and end
-  std::vector<Held> held;                           // of each body, at the beginning
-  std::vector<Displacement> moved;                  // of each body
-  std::vector<Spatial<double>> mu, F;               // momentum of each body; wrench carried to the joints
+  std::vector<Motion> motion;                       // of each body
+  std::vector<Spatial<double>> F;                   // of each body: wrench carried to the joints
   std::vector<Spatial<double>> load;       // position-dependent wrench on each body at the beginning, or the end
   std::vector<double> joint_load;          // the same on each velocity
   std::vector<General6<double>> A;         // articulated Newton matrix of each body
@@ -39,6 +45,7 @@ struct VariationalWorkspace {
   std::vector<char> driven;                   // of each body: its coordinates are prescribed
   std::vector<double> damping, stiff;         // of each velocity: joint damping; a/h + c/2
   std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
+  std::vector<std::array<double, 2>> noise;   // of each body: what rounding makes of torque and force
   std::vector<double> line_length;            // of each line at the beginning
   std::vector<char> has_block_terms;          // of each body: rotor inertia or damping on a Ball or Free joint
   std::vector<double> user_impulse, displacement;  // of each velocity: of the user's forces; of the step, over h
@@ -48,9 +55,7 @@ struct VariationalWorkspace {
       : m(model),
         first(m),
         second(m),
-        held(m.size()),
-        moved(m.size()),
-        mu(m.size()),
+        motion(m.size()),
         F(m.size()),
         load(m.size()),
         joint_load(m.nv),
@@ -73,6 +78,7 @@ struct VariationalWorkspace {
         damping(m.nv),
         stiff(m.nv),
         block(m.size()),
+        noise(m.size()),
         line_length(m.lines.size()),
         has_block_terms(m.size()),
         user_impulse(m.nv),
@@ -141,12 +147,16 @@ inline void joint_block_terms(const VariationalWorkspace& w, const Body& body, c
   }
 }
 
-// The step's beginning: what bodies hold, and b, the part of r that q' does not change. Poses in w.now must be there.
+// Take hold of all bodies at the step's beginning. Poses in w.now must be there.
 template <class Action>
-void begin_step(VariationalWorkspace& w, double h, const double* q, const double* p, const double* tau,
-                const double* inputs) {
+void hold_bodies(VariationalWorkspace& w) {
+  for (int i = 1; i < w.m.size(); ++i) Action::hold(w.m.bodies[i], w.now->pose[i], w.motion[i].held);
+}
+
+// The step's beginning: b, the part of r that q' does not change. Poses in w.now must be there.
+inline void begin_step(VariationalWorkspace& w, double h, const double* q, const double* p, const double* tau,
+                       const double* inputs) {
   const Model& m = w.m;
-  for (int i = 1; i < m.size(); ++i) Action::hold(m.bodies[i], w.now->pose[i], w.held[i]);
   position_loads(w, *w.now, q, tau, inputs);
   for (int j = 0; j < m.nv; ++j) {
     w.b[j] = p[j] + 0.5 * h * w.joint_load[j];
@@ -164,7 +174,7 @@ template <class Action>
 inline General6<double> body_derivative(const VariationalWorkspace& w, const Body& body, int i, double inverse_h) {
   if constexpr (Action::block_diagonal) {
     const double d = body.mass * inverse_h;
-    return {Action::derivative(w.held[i], w.next->pose[i].R, w.moved[i], inverse_h),
+    return {Action::derivative(w.motion[i].held, w.next->pose[i].R, w.motion[i].moved, inverse_h),
             {},
             {},
             {{d, 0, 0}, {0, d, 0}, {0, 0, d}}};
@@ -174,8 +184,9 @@ inline General6<double> body_derivative(const VariationalWorkspace& w, const Bod
   }
 }
 
-// Poses at q' and the momenta of all bodies; with `WithDerivative` also their Newton matrices.
-template <class Action, bool WithDerivative>
+// Poses at q', the momenta of all bodies, and w.F, these less what gravity supplies at the beginning; with
+// `WithDerivative` also their Newton matrices. `Holding`: first take hold of the bodies at the step's beginning.
+template <class Action, bool WithDerivative, bool Holding = false>
 void displace(VariationalWorkspace& w, double h, const double* q_next) {
   const Model& m = w.m;
   const double inverse_h = 1 / h;
@@ -185,23 +196,31 @@ void displace(VariationalWorkspace& w, double h, const double* q_next) {
     BodyPose<double>& end = w.next->pose[i];
     const BodyPose<double>& start = w.now->pose[i];
     place_body(body, q_next, end, *w.next);
+    if constexpr (Holding) Action::hold(body, start, w.motion[i].held);
+    Spatial<double> mu;
     if constexpr (Action::block_diagonal) {
-      w.mu[i] = {Action::angular(w.held[i], start.R, end.R, inverse_h, w.moved[i]),
-                 (body.mass * inverse_h) * (end.x - start.x)};
+      mu = {Action::angular(w.motion[i].held, start.R, end.R, inverse_h, w.motion[i].moved),
+            (body.mass * inverse_h) * (end.x - start.x)};
     } else {
-      w.mu[i] = Action::momentum(body, Action::logarithm(start, end), start.R, inverse_h);
+      mu = Action::momentum(body, Action::logarithm(start, end), start.R, inverse_h);
     }
+    w.motion[i].momentum = mu;
+    w.F[i] = {mu.angular, mu.linear - (0.5 * h * body.mass) * m.gravity};
     if constexpr (WithDerivative) w.A[i] = body_derivative<Action>(w, body, i, inverse_h);
   }
 }
 
-// w.F ← momentum of each body less what loads supply at the beginning.
-inline void collect_impulses(VariationalWorkspace& w, double h) {
+// w.F as displace leaves it.
+inline void restore_impulses(VariationalWorkspace& w, double h) {
+  for (int i = 1; i < w.m.size(); ++i)
+    w.F[i] = {w.motion[i].momentum.angular, w.motion[i].momentum.linear - (0.5 * h * w.m.bodies[i].mass) * w.m.gravity};
+}
+
+// Less what loads and damped lines supply at the beginning, after displace.
+inline void subtract_loads(VariationalWorkspace& w, double h) {
   const Model& m = w.m;
-  for (int i = 1; i < m.size(); ++i) {
-    w.F[i] = {w.mu[i].angular, w.mu[i].linear - (0.5 * h * m.bodies[i].mass) * m.gravity};
-    if (w.loads) w.F[i] -= (0.5 * h) * w.load[i];
-  }
+  if (!w.loads) return;
+  for (int i = 1; i < m.size(); ++i) w.F[i] -= (0.5 * h) * w.load[i];
   if (!w.damped_lines) return;
   for (std::size_t l = 0; l < m.lines.size(); ++l) {
     const Line& line = m.lines[l];
@@ -252,7 +271,7 @@ inline void user_impulses(VariationalWorkspace& w, double h, const double* q0, c
 // relative to the size of the terms it is made of, and in `worst` which it is.
 inline double residual(VariationalWorkspace& w, double h, const double* q0, const double* q1, int& worst) {
   const Model& m = w.m;
-  collect_impulses(w, h);
+  subtract_loads(w, h);
   double largest = 0, t[6];
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
@@ -287,22 +306,19 @@ inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
   const double noise = factor * 2.2e-16 * turn / std::fabs(h);
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
-    const double f = noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));
-    w.F[i] = {{noise * (body.inertia.xx + body.inertia.yy + body.inertia.zz), 0, 0}, {f, 0, 0}};
-  }
+  std::fill(w.noise.begin(), w.noise.end(), std::array<double, 2>{});
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
-    const double torque = w.F[i].angular.x, force = w.F[i].linear.x;
+    const double torque = w.noise[i][0] + noise * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
+    const double force = w.noise[i][1] + noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));
     for (int j = body.v; j < body.v + body.nv; ++j) {
       const Spatial<double>& S = w.now->S[j];
       if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force +
                                      factor * 2.2e-16 * (std::fabs(w.b[j]) + w.impulse_size[j])))
         return false;
     }
-    w.F[body.parent].angular.x += torque + norm1(w.now->pose[i].r) * force;
-    w.F[body.parent].linear.x += force;
+    w.noise[body.parent][0] += torque + norm1(w.now->pose[i].r) * force;
+    w.noise[body.parent][1] += force;
   }
   return true;
 }
@@ -315,9 +331,9 @@ void end_step(VariationalWorkspace& w, double h, const double* q0, const double*
   position_loads(w, *w.next, q1, tau, inputs);
   if (m.user_forces) user_impulses(w, h, q0, q1, q1);
   for (int i = 1; i < m.size(); ++i) {
-    w.F[i] = {w.mu[i].angular, w.mu[i].linear + (0.5 * h * m.bodies[i].mass) * m.gravity};
+    w.F[i] = {w.motion[i].momentum.angular, w.motion[i].momentum.linear + (0.5 * h * m.bodies[i].mass) * m.gravity};
     if constexpr (!Action::block_diagonal)
-      w.F[i].angular -= cross(w.next->pose[i].x - w.now->pose[i].x, w.mu[i].linear);
+      w.F[i].angular -= cross(w.next->pose[i].x - w.now->pose[i].x, w.motion[i].momentum.linear);
     if (w.loads) w.F[i] += (0.5 * h) * w.load[i];
   }
   if (w.damped_lines)

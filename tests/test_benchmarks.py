@@ -1,0 +1,35 @@
+"""Every benchmark runs, on the smallest sizes that it takes: their figures are looked at, their code must not rot."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SMALL = {
+    "step_cost.py": ["--sizes", "2", "--budget", "0.01"],
+    "work_precision.py": ["--sizes", "2", "--durations", "1.5"],
+    "llps16.py": ["--sizes", "3"],
+    "dynamics.py": ["--budget", "0.01"],
+    "closed_chains.py": ["--quick"],
+}
+
+
+def test_every_benchmark_is_tried():
+    scripts = {p.name for p in BENCHMARKS.glob("*.py") if "__main__" in p.read_text()}
+    assert scripts == set(SMALL)
+
+
+@pytest.mark.parametrize("script", SMALL)
+def test_runs(script, tmp_path):
+    if script == "llps16.py" and shutil.which("g++") is None:
+        pytest.skip("llps16.py compiles with g++, which is not installed")
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / script, *SMALL[script]],
+        cwd=tmp_path, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip()
