@@ -69,7 +69,10 @@ DEMOS = {
         "a puppet of 41 degrees of freedom dances on seven strings", duration=8.0, motions=_dance,
         look=("energy", "pelvis", "left knee", "right knee"),
     ),
-    "four_bar": Demo("a crank that turns fully and a rocker that swings", dt=0.005),
+    "four_bar": Demo(
+        "a crank that turns fully drives a rocker to and fro", duration=5.0, dt=0.005,
+        velocity={"crank": 13.0, "joint": -9.0, "rocker": 4.0},
+    ),
     "slider_crank": Demo(
         "a motor turns the crank of an engine at 190 turns per minute", duration=2.0, dt=0.001,
         velocity={"big end": -80 / 3}, motions=_turning("crank", 20.0),

@@ -231,7 +231,7 @@ class Trajectory:
         speed: float = 1.0,
         size: tuple[int, int] = (960, 640),
     ) -> Path:
-        """Write an MP4 of the motion, without any display; returns its path. Needs the extra `video`.
+        """Write an MP4 of the motion, without any display; returns its path.
 
         trails, view: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
         It holds 30 pictures per second, and at most 2000: a longer film has fewer per second.

@@ -107,7 +107,7 @@ def test_a_mesh_is_read_scaled_and_placed(model, tmp_path):
 
 def test_a_missing_mesh_is_said_and_the_body_drawn_as_ever(model, tmp_path):
     shaped = with_shapes(model, Shape("arm", "mesh", (), np.eye(4), mesh=tmp_path / "lost.stl"))
-    with pytest.warns(UserWarning, match=r"lost\.stl is not drawn"):
+    with pytest.warns(UserWarning, match=r"not drawn: .*lost\.stl \(it is not there\)"):
         picture = scene(shaped, model.neutral)
     assert kinds(picture) == kinds(scene(model, model.neutral))
 

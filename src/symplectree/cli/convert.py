@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symplectree.cli.files import FILMS, PAGES, is_result, mechanism_of, still, trajectory_in, writable, write_page
+from symplectree.cli.files import (
+    FILMS,
+    PAGES,
+    Base,
+    Packages,
+    is_result,
+    mechanism_of,
+    still,
+    trajectory_in,
+    writable,
+    write_page,
+)
 from symplectree.cli.say import Misuse, said
-from symplectree.errors import ResultError
-from symplectree.io.results import SUFFIXES, reason, replacing
+from symplectree.io.results import SUFFIXES
+from symplectree.writing import replacing
 
 ENDINGS = (".sexp", *SUFFIXES, *PAGES, *FILMS)
 
 
-def convert(file: str, out: Path, /, *, model: str | None = None) -> None:
+def convert(
+    file: str, out: Path, /, *, model: str | None = None, base: Base = "auto", packages: Packages = None
+) -> None:
     """Write a model or a run in another format, which the ending tells.
 
     A model becomes `.sexp`; a run becomes `.nc`, `.npz`, `.csv`, an animation (`.html`, `.mp4`), or the model (`.sexp`)
@@ -28,20 +41,21 @@ def convert(file: str, out: Path, /, *, model: str | None = None) -> None:
         file: A model, the name of a shipped one, or a file of results.
         out: The file to write.
         model: The model of a run, where its file does not hold it (.csv).
+        base: Of a robot: whether its base is fixed to the ground or free to move; auto is as the file says.
+        packages: Folders in which a robot's meshes are looked for, beside its own.
     """
     writable(out, ENDINGS)
     suffix = out.suffix.lower()
     if suffix == ".sexp":
-        text = trajectory_in(file, model).model.text if is_result(file) else mechanism_of(file).to_sexpr()
-        try:
-            replacing(out, lambda new: new.write_text(text, encoding="utf-8"))
-        except OSError as error:
-            raise ResultError(f"{out} cannot be written: {reason(error)}") from error
+        text = (
+            trajectory_in(file, model).model.text if is_result(file) else mechanism_of(file, base, packages).to_sexpr()
+        )
+        replacing(out, lambda new: new.write_text(text, encoding="utf-8"))
     elif suffix in SUFFIXES:
         if not is_result(file):
             raise Misuse(f"{file} is a model, and {out} would hold a run; make one: symplectree run {file} --out {out}")
         trajectory_in(file, model).save(out)
     else:
-        write_page(trajectory_in(file, model) if is_result(file) else still(file), out)
+        write_page(trajectory_in(file, model) if is_result(file) else still(file, base, packages), out)
         return
     said("written", str(out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -65,9 +66,12 @@ def demo(
     traj.save(results)
     said("results", str(results))
     write_page(traj, folder / f"{chosen}.html")
-    print(f"\nGo on with\n  symplectree info {chosen}\n  symplectree plot {results} momentum --out momentum.png")
+    print(f"\nGo on with\n  symplectree info {chosen}\n  symplectree view {results}")
+    print(f"  symplectree plot {results} momentum --out momentum.png")
     if not traj.prescribed:
-        forces = "".join(f" --force {key}={value:g}" for key, value in one.forces.items())
-        print(f"  symplectree run {chosen} --duration {2 * one.duration:g} --dt {one.dt:g}{forces} --out longer.nc")
+        given = [f" --velocity {shlex.quote(f'{key}={value:g}')}" for key, value in one.velocity.items()]
+        given += [f" --force {shlex.quote(f'{key}={value:g}')}" for key, value in one.forces.items()]
+        longer = f"--duration {2 * one.duration:g} --dt {one.dt:g}{''.join(given)} --out longer.nc"
+        print(f"  symplectree run {chosen} {longer}")
     others = [key for key in DEMOS if key != chosen]
     print(f"\nOther demonstrations, symplectree demo NAME: {', '.join(others)}")

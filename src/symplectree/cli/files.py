@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from cyclopts import Parameter
 
 from symplectree import shipped
 from symplectree.assembly import CLOSED, assemble, start_errors
@@ -13,18 +14,25 @@ from symplectree.cli.say import Misuse, said, waiting
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError, ResultError
 from symplectree.io import load, load_trajectory, loads
-from symplectree.io.results import SUFFIXES, checked
+from symplectree.io.results import SUFFIXES
 from symplectree.lie import Array
 from symplectree.mechanism import Mechanism, Model
 from symplectree.trajectory import Trajectory
+from symplectree.writing import checked_path
 
-PAGES, FILMS = (".html",), (".mp4", ".gif", ".webm")
+PAGES, FILMS = (".html", ".htm"), (".mp4",)
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
+Base = Literal["auto", "fixed", "free"]
+Packages = Annotated[list[Path] | None, Parameter(negative="", show_default=False)]
 
 
-def mechanism_of(given: str) -> Mechanism:
-    """The mechanism in a file, or a shipped one by name."""
+def mechanism_of(given: str, base: Base = "auto", packages: Packages = None) -> Mechanism:
+    """The mechanism in a file, or a shipped one by name; base and packages as of `load`."""
+    for folder in packages or ():
+        if not folder.is_dir():
+            raise Misuse(f"--packages {folder}: there is no such folder")
     if Path(given).suffix or Path(given).exists():
-        return load(given)
+        return load(given, base=base, packages=packages)
     try:
         return loads(shipped.text(given))
     except ModelError as error:
@@ -45,11 +53,11 @@ def trajectory_in(given: str, model: str | None = None) -> Trajectory:
         raise Misuse(str(error)) from error
 
 
-def still(given: str) -> Trajectory:
+def still(given: str, base: Base = "auto", packages: Packages = None) -> Trajectory:
     """The run that a file holds, or a model at its start as a run of one state."""
     if is_result(given):
         return trajectory_in(given)
-    mechanism = mechanism_of(given)
+    mechanism = mechanism_of(given, base, packages)
     model = mechanism.build()
     q = start_of(model, mechanism.initial, {})
     return Trajectory(model, np.zeros(1), q[None], v=np.zeros((1, model.nv)))
@@ -75,24 +83,18 @@ def start_of(model: Model, initial: Any, given: dict[str, Any]) -> Array:
 
 def writable(path: Path | None, endings: tuple[str, ...]) -> None:
     """Find out before a long run that its results could not be written."""
-    if path is None:
-        return
-    if endings == SUFFIXES:
-        try:
-            checked(path)
-        except ResultError as error:
-            raise Misuse(str(error)) from None
-    if path.suffix.lower() not in endings:
-        raise Misuse(f"{path}: the ending tells the format; give one of {', '.join(endings)}")
-    if not path.parent.is_dir():
-        raise Misuse(f"{path} cannot be written: there is no folder {str(path.parent)!r}; make it first")
+    try:
+        if path is not None:
+            checked_path(path, endings)
+    except ResultError as error:
+        raise Misuse(str(error)) from None
 
 
 def write_page(trajectory: Trajectory, path: Path | None) -> None:
     """An HTML page or a film, by the method of Trajectory that makes it."""
     if path is None:
         return
-    with waiting(f"drawing {path}"), _writing(path):
+    with waiting(f"drawing {path}"):
         (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
     said("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
 
@@ -101,24 +103,6 @@ def write_plot(trajectory: Trajectory, path: Path | None, what: tuple[str, ...] 
     """A picture of curves."""
     if path is None:
         return
-    with waiting(f"drawing {path}"), _writing(path):
+    with waiting(f"drawing {path}"):
         trajectory.plot(*what, path=path)
     said("plot", str(path))
-
-
-class _writing:
-    """Turns errors of the disk into ours."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        from symplectree.io.results import reason
-
-        if isinstance(error, OSError) and not isinstance(error, ResultError):
-            raise ResultError(f"{self.path} cannot be written: {reason(error)}") from error
-
-
-PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".webp", ".tif", ".tiff")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from symplectree.cli.files import is_result, mechanism_of, trajectory_in
+from symplectree.cli.files import Base, is_result, mechanism_of, trajectory_in
 from symplectree.cli.say import said, summarize
 
 
-def info(file: str, /) -> None:
+def info(file: str, /, *, base: Base = "auto") -> None:
     """Show what a model is made of: its tree, masses, coordinates, constraints and their rank.
 
     Of a file of results also how the run was made, and its energy.
@@ -19,9 +19,10 @@ def info(file: str, /) -> None:
 
     Args:
         file: A model, the name of a shipped one, or a file of results.
+        base: Of a robot: whether its base is fixed to the ground or free to move; auto is as the file says.
     """
     if not is_result(file):
-        mechanism = mechanism_of(file)
+        mechanism = mechanism_of(file, base)
         print(mechanism.build().info())
         if mechanism.initial:
             print("starts at " + ", ".join(f"{name} = {value}" for name, value in mechanism.initial.items()))

@@ -13,6 +13,8 @@ from symplectree.cli.files import (
     FILMS,
     PAGES,
     PICTURES,
+    Base,
+    Packages,
     mechanism_of,
     start_of,
     trajectory_in,
@@ -24,7 +26,7 @@ from symplectree.cli.say import Misuse, said, summarize, told, waiting
 from symplectree.errors import ConvergenceError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, SemiImplicitEuler, Variational
 from symplectree.io.results import SUFFIXES
-from symplectree.mechanism import Model
+from symplectree.mechanism import Mechanism, Model
 from symplectree.simulate import resume as go_on
 from symplectree.simulate import simulate
 from symplectree.trajectory import Trajectory
@@ -53,6 +55,8 @@ def run(
     video: Path | None = None,
     plot: Path | None = None,
     resume: Path | None = None,
+    base: Base | None = None,
+    packages: Packages = None,
 ) -> None:
     """Simulate a model, and save, plot or animate the run.
 
@@ -83,15 +87,17 @@ def run(
         save_every: Keep every so many steps; 1 when left out.
         out: File for the results: .nc (netCDF4/HDF5, written while the run goes on), .npz, .csv.
         html: File for an animation that any browser shows.
-        video: File for a film (.mp4, .gif).
+        video: File for a film (.mp4).
         plot: File for curves of energy and coordinates (.png, .svg, .pdf).
         resume: Go on with the run in this file (.nc, .npz), which was killed or shall be longer.
+        base: Of a robot: whether its base is fixed to the ground or free to move; auto, as the file says, when left out.
+        packages: Folders in which a robot's meshes are looked for, beside its own.
     """
     for path, endings in ((out, SUFFIXES), (html, PAGES), (video, FILMS), (plot, PICTURES)):
         writable(path, endings)
     begin = time.perf_counter()
     if resume is not None:
-        fresh = (model, dt, set, velocity, force, hold, method, action, order, solver, save_every, out)
+        fresh = (model, dt, set, velocity, force, hold, method, action, order, solver, save_every, out, base, packages)
         if any(given is not None for given in fresh):
             raise Misuse(
                 "--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot"
@@ -101,7 +107,8 @@ def run(
         if model is None:
             raise Misuse("which model? Give a file or a name: symplectree run MODEL, or see symplectree run --help")
         chosen = _method(method, action, order, solver)
-        traj = _new(model, duration, dt, set, velocity, force, hold, chosen, save_every, out)
+        mechanism = mechanism_of(model, base or "auto", packages)
+        traj = _new(mechanism, duration, dt, set, velocity, force, hold, chosen, save_every, out)
     said("computed", f"in {time.perf_counter() - begin:.2f} s")
     summarize(traj)
     if out is not None or resume is not None:
@@ -112,7 +119,7 @@ def run(
 
 
 def _new(
-    model: str,
+    mechanism: Mechanism,
     duration: Any,
     dt: Any,
     set: Any,
@@ -123,7 +130,6 @@ def _new(
     every: Any,
     out: Any,
 ) -> Trajectory:
-    mechanism = mechanism_of(model)
     built = mechanism.build()
     q0 = start_of(built, mechanism.initial, _values("--set", set))
     held = {name: q0[built.coordinates.index(name)] for name in built.massless}

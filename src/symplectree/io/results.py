@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import errno
 import json
 import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ from symplectree.io import netcdf
 from symplectree.io.record import Record, Variable, record_of, trajectory_of
 from symplectree.mechanism.model import Model
 from symplectree.trajectory import Trajectory
+from symplectree.writing import checked_path, replacing
 
 NETCDF = (".nc", ".nc4", ".h5", ".hdf5")
 SUFFIXES = (*NETCDF, ".npz", ".csv")
@@ -26,7 +24,7 @@ SUFFIXES = (*NETCDF, ".npz", ".csv")
 
 def save(trajectory: Trajectory, path: Any) -> None:
     """Write a trajectory to a file; see `Trajectory.save`."""
-    file = checked(path)
+    file = checked_path(path, SUFFIXES)
     suffix = file.suffix.lower()
     try:
         if suffix == ".csv":
@@ -60,41 +58,6 @@ def read(path: str | os.PathLike[str], model: Model | None = None) -> Trajectory
     else:
         raise ResultError(f"{path} is no file of results: neither netCDF4/HDF5 nor .npz nor .csv")
     return trajectory_of(record, path, model)
-
-
-def checked(path: Any) -> Path:
-    """The path, when results can be written to such a file; raises ResultError."""
-    file = Path(path)
-    if file.suffix.lower() not in SUFFIXES:
-        raise ResultError(f"{path}: the ending tells the format; give one of {', '.join(SUFFIXES)}")
-    if not file.parent.is_dir():
-        raise ResultError(f"{path} cannot be written: there is no folder {str(file.parent)!r}; make it first")
-    if file.is_dir():
-        raise ResultError(f"{path} cannot be written: it is a folder")
-    return file
-
-
-def replacing(file: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file under a temporary name beside it, then give it its name; raises ResultError, and all is as before."""
-    new = file.with_name(f".{file.name}.tmp")  # one name, so that a killed run leaves no more than one
-    try:
-        write(new)
-        with open(new, "rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(new, file)
-    except (OSError, RuntimeError) as error:
-        raise ResultError(f"{file} cannot be written: {reason(error)}; nothing was changed") from error
-    finally:
-        with contextlib.suppress(OSError):
-            new.unlink()
-
-
-def reason(error: BaseException) -> str:
-    """Why writing failed, in a few words."""
-    number = getattr(error, "errno", None)
-    if number == errno.ENOSPC or "No space left" in str(error):
-        return "the disk is full"
-    return os.strerror(number) if number else str(error)
 
 
 def _write_npz(record: Record, path: Path) -> None:

@@ -23,8 +23,9 @@ import numpy as np
 from symplectree.errors import ModelError, ResultError
 from symplectree.io import netcdf
 from symplectree.io.record import COUNTS, ROWS, Record, Variable, record_of
-from symplectree.io.results import NETCDF, checked, read, reason, replacing, save
+from symplectree.io.results import NETCDF, SUFFIXES, read, save
 from symplectree.recording import Recording
+from symplectree.writing import checked_path, reason, replacing
 
 FLUSH = 1.0  # s between blocks of the journal
 WHOLE = 3.0  # s between replacements of the file, and more when they take long:
@@ -42,7 +43,7 @@ class Stream:
     """
 
     def __init__(self, path: Any, recording: Recording, held: int | None = None) -> None:
-        self.path, self.recording, self.held = checked(path), recording, held or 0
+        self.path, self.recording, self.held = checked_path(path, SUFFIXES), recording, held or 0
         self.journal = journal_of(self.path)
         self.streams = self.path.suffix.lower() in NETCDF
         self._run = uuid.uuid4().hex  # tells whose journal it is

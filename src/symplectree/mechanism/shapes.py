@@ -11,6 +11,7 @@ from symplectree.errors import ModelError
 from symplectree.numeric import real_array, shown
 
 SIZES = {"sphere": 1, "box": 3, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 2, "mesh": 0}
+GREY = (0.5, 0.5, 0.5, 1.0)  # of what no colour is given to; a mesh then has the colours of its file
 IDENTITY = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
@@ -24,7 +25,7 @@ class Shape:
     | kind | "sphere", "box", "cylinder", "capsule", "ellipsoid", "plane" or "mesh" |
     | size | sphere (radius,), box (x, y, z), cylinder and capsule (radius, length without caps), ellipsoid (three radii), plane (x, y; 0 is endless), mesh () [m] |
     | pose | of the shape in the frame, (4, 4); cylinders and capsules lie along z, a plane's normal is z |
-    | rgba | colour, each part from 0 to 1 |
+    | rgba | colour, each part from 0 to 1; a mesh in the default one has the colours of its file |
     | mesh | the path of the mesh's file, None where there is none or it was not found |
     | scale | of the mesh along its axes |
     """  # noqa: E501
@@ -33,7 +34,7 @@ class Shape:
     kind: str
     size: Any = ()
     pose: Any = IDENTITY
-    rgba: tuple[float, float, float, float] = (0.5, 0.5, 0.5, 1.0)
+    rgba: tuple[float, float, float, float] = GREY
     mesh: str | None = None
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 

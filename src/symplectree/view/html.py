@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.view.camera import View
-from symplectree.view.files import checked_path
 from symplectree.view.film import film
+from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
     from symplectree.trajectory import Trajectory
+
+ENDINGS = (".html", ".htm")
 
 
 def write_html(
@@ -27,10 +29,9 @@ def write_html(
     title: str = "",
 ) -> Path:
     """See `Trajectory.to_html`."""
-    path = checked_path(path, ".html", ".htm")
-    path.write_text(
-        html_of(trajectory, trails=trails, view=view, speed=speed, title=title or path.stem), encoding="utf-8"
-    )
+    path = checked_path(path, ENDINGS)
+    text = html_of(trajectory, trails=trails, view=view, speed=speed, title=title or path.stem)
+    replacing(path, lambda new: new.write_text(text, encoding="utf-8"))
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,26 +12,68 @@ import numpy as np
 
 from symplectree.lie import Array
 
+NAMED = 3  # meshes that a warning names
 Surface = tuple[Array, Array]  # vertices (v, 3) m, and triangles (f, 3) by their numbers
 
 
-@lru_cache(maxsize=256)
-def readable_mesh(path: Path) -> bool:
-    """Whether a mesh can be read; says so once when it cannot."""
+@dataclass(frozen=True)
+class Part:
+    """Triangles of one colour: vertices (v, 3) in the file's own unit, triangles (f, 3), red, green, blue or None."""
+
+    vertices: Array
+    faces: Array
+    color: tuple[float, float, float] | None
+
+
+def trouble(path: Path) -> str:
+    """Why a mesh cannot be drawn; nothing when it can."""
+    if not path.is_file():
+        return "it is not there"
     try:
         read_mesh(path)
-    except Exception as error:
-        warnings.warn(f"mesh {path} is not drawn: {error}", stacklevel=2)
-        return False
-    return True
+    except Exception as error:  # whatever readers of many formats raise on broken files
+        return " ".join(str(error).split())[:100] or type(error).__name__
+    return ""
 
 
-@lru_cache(maxsize=256)
-def read_mesh(path: Path) -> Surface:
-    """Triangles of a file, in its own unit."""
+def warn_of(troubles: dict[Path, str]) -> None:
+    """Say once for all meshes which are not drawn, and why."""
+    if not troubles:
+        return
+    named = [f"{path} ({why})" for path, why in list(troubles.items())[:NAMED]]
+    rest = f" and {len(troubles) - NAMED} more" if len(troubles) > NAMED else ""
+    warnings.warn(f"not drawn: {', '.join(named)}{rest}", stacklevel=3)
+
+
+@lru_cache(maxsize=1024)
+def read_mesh(path: Path) -> tuple[Part, ...]:
+    """The parts of a file, one for each colour that it has; raises ValueError when there is nothing to draw."""
     import trimesh
 
-    mesh: Any = trimesh.load(path, force="mesh")
-    if not len(mesh.faces):
+    loaded: Any = trimesh.load(path)
+    meshes = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
+    by_color: dict[Any, list[Any]] = {}
+    for mesh in meshes:
+        if len(getattr(mesh, "faces", ())):
+            by_color.setdefault(_color(mesh), []).append(mesh)
+    if not by_color:
         raise ValueError("it holds no triangles")
-    return np.array(mesh.vertices, dtype=float), np.array(mesh.faces)
+    parts = tuple(Part(*_joined(found), color) for color, found in by_color.items())
+    if not all(np.all(np.isfinite(part.vertices)) for part in parts):
+        raise ValueError("it holds numbers that are not finite")
+    return parts
+
+
+def _joined(meshes: list[Any]) -> Surface:
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    vertices = np.concatenate([np.asarray(mesh.vertices, dtype=float) for mesh in meshes])
+    return vertices, np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)])
+
+
+def _color(mesh: Any) -> tuple[float, float, float] | None:
+    """Red, green and blue of a mesh's material; None when it says nothing."""
+    try:
+        red, green, blue = (float(x) / 255 for x in mesh.visual.material.main_color[:3])
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return red, green, blue

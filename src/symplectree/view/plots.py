@@ -9,6 +9,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
@@ -29,6 +30,7 @@ VELOCITY_UNITS = {
     "ball": ("rad/s",) * 3,
     "free": ("rad/s",) * 3 + ("m/s",) * 3,
 }
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
 SMALLEST = 1e-18  # of errors on a logarithmic axis
 
 
@@ -47,11 +49,12 @@ class Panel:
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
     """Panels for each of `what`, one above the other, one for each unit; see `Trajectory.plot`."""
-    from matplotlib.figure import Figure  # without pyplot: no display is touched, no figure is kept
+    from symplectree.view.picture import Picture  # slow to import
 
+    file = None if path is None else checked_path(path, PICTURES)
     drawn = [panel for name in what for panel in panels(trajectory, name)]
     heights = [2.2 if panel.over is None else 4.4 for panel in drawn]
-    figure = Figure(figsize=(7, 1.2 + sum(heights)), layout="constrained")
+    figure = Picture(figsize=(7, 1.2 + sum(heights)), layout="constrained")
     all_axes = figure.subplots(len(drawn), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     timed = [axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.over is None]
     for axes, panel in zip(all_axes, drawn, strict=True):
@@ -71,8 +74,8 @@ def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = N
             axes.set_xlabel(label)
         if len(panel.curves) <= 12:
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
-    if path is not None:
-        figure.savefig(path, dpi=150)
+    if file is not None:
+        replacing(file, lambda new: figure.savefig(new, dpi=150))
     return figure
 
 

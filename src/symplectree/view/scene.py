@@ -17,7 +17,8 @@ from symplectree import lie
 from symplectree.dynamics import pose
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
-from symplectree.view.meshes import readable_mesh
+from symplectree.mechanism.shapes import GREY, Shape
+from symplectree.view.meshes import read_mesh, trouble, warn_of
 from symplectree.view.outline import Outline, Place, drawn_bodies, joint_chain, outline
 
 Color = tuple[float, float, float]
@@ -44,7 +45,7 @@ class Solid:
     | size | half sides; radius; radius and half length along z (of a capsule without its caps); half axes | m |
     | pose | of the solid in the body, (4, 4) | |
     | color, opacity | red, green, blue, and how little shines through, 0 to 1 | |
-    | mesh, scale | of kind "mesh": its file, and what its lengths are multiplied by | |
+    | mesh, part, scale | of kind "mesh": its file, which part of that, and what its lengths are multiplied by | |
     """
 
     name: str
@@ -55,6 +56,7 @@ class Solid:
     color: Color
     opacity: float = 1.0
     mesh: Path | None = None
+    part: int = 0
     scale: tuple[float, ...] = (1.0, 1.0, 1.0)
 
 
@@ -210,7 +212,8 @@ HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
 
 def _own_shapes(model: Model, size: float) -> list[Solid]:
     """The model's own shapes, as solids on its bodies; meshes that cannot be read are left out."""
-    out = []
+    out: list[Solid] = []
+    lost: dict[Path, str] = {}
     for i, shape in enumerate(model.shapes):
         index = model.find_frame(shape.frame)
         T = model.frame_offset[index] @ np.asarray(shape.pose, dtype=float)
@@ -220,14 +223,29 @@ def _own_shapes(model: Model, size: float) -> list[Solid]:
         body = int(model.frame_body[index])
         solid = Solid(f"shape {i}", body, shape.kind, lengths, T, (red, green, blue), opacity)
         if shape.kind == "mesh":
-            if shape.mesh is None or not readable_mesh(Path(shape.mesh)):
+            if shape.mesh is None:
                 continue
-            scale = tuple(float(x) for x in np.broadcast_to(1.0 if shape.scale is None else shape.scale, 3))
-            solid = replace(solid, mesh=Path(shape.mesh), scale=scale)
+            if why := trouble(Path(shape.mesh)):
+                lost[Path(shape.mesh)] = why
+                continue
+            out += _mesh_parts(solid, shape)
+            continue
         elif shape.kind == "plane":  # an endless one has no size
             solid = replace(solid, size=tuple(x if x > 0 else 2 * size for x in (*solid.size, 0.0, 0.0)[:2]))
         out.append(solid)
+    warn_of(lost)
     return out
+
+
+def _mesh_parts(solid: Solid, shape: Shape) -> list[Solid]:
+    """A solid for each part of a mesh, in the part's own colour where the model gives none."""
+    assert shape.mesh is not None
+    scale = tuple(float(x) for x in np.broadcast_to(1.0 if shape.scale is None else shape.scale, 3))
+    solid, plain = replace(solid, mesh=Path(shape.mesh), scale=scale), tuple(shape.rgba) == GREY
+    return [
+        replace(solid, name=f"{solid.name}.{k}", part=k, color=part.color if plain and part.color else solid.color)
+        for k, part in enumerate(read_mesh(Path(shape.mesh)))
+    ]
 
 
 def along(a: Array, b: Array) -> tuple[Array, float]:

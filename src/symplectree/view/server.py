@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 from symplectree.errors import ModelError
@@ -17,7 +17,7 @@ def start(port: int, label: str) -> Any:
     """A server on this computer at the port, or at any free one for 0."""
     import viser
 
-    with contextlib.redirect_stdout(io.StringIO()):  # it speaks even when told to be silent
+    with _silence():
         server = viser.ViserServer(host=HOST, port=port, label=label, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
     server.gui.main_panel.dock_right()
@@ -26,8 +26,21 @@ def start(port: int, label: str) -> Any:
 
 def stop(server: Any) -> None:
     """End a server, without what it says about that."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    with _silence():
         server.stop()
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing of what viser prints, even when told to be silent; in a notebook it would be output of the cell."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
 
 
 def check_port(port: int | None) -> int:

@@ -30,9 +30,8 @@ def surface(solid: Solid) -> Surface:
     if solid.kind == "capsule":
         return _revolve(_capsule(size[0], size[1]))
     if solid.kind == "mesh" and solid.mesh is not None:
-        vertices, faces = read_mesh(solid.mesh)
-        scale = np.asarray(solid.scale)
-        return vertices * scale, faces if np.prod(scale) > 0 else faces[:, ::-1]
+        part, scale = read_mesh(solid.mesh)[solid.part], np.asarray(solid.scale)
+        return part.vertices * scale, part.faces if np.prod(scale) > 0 else part.faces[:, ::-1]
     raise ModelError(f"no way to draw a shape of kind {solid.kind!r}")
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+import struct
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,14 +17,15 @@ from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.numeric import shown
 from symplectree.view.camera import Camera, View, upward
-from symplectree.view.files import checked_path
 from symplectree.view.film import RATE, Film, film
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, round_length
 from symplectree.view.surfaces import line_surface, surface
+from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
     from symplectree.trajectory import Trajectory
 
+ENDINGS = (".mp4",)
 FINER = 2  # times more pixels are painted than shown, for smooth edges
 LIGHT = np.array([0.35, 0.75, 0.56])  # towards the light: right, up, back
 
@@ -35,26 +40,48 @@ def write_video(
     size: tuple[int, int] = (960, 640),
 ) -> Path:
     """See `Trajectory.to_video`."""
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise ModelError('to write videos, install ffmpeg along: pip install "symplectree[video]"') from None
-
-    path = checked_path(path, ".mp4")
+    path = checked_path(path, ENDINGS)
     width, height = _checked_size(size)
     pictures = film(trajectory, trails=trails, view=view, speed=speed)
     span = float(pictures.t[-1] - pictures.t[0]) / speed
     rate = float(np.clip((len(pictures) - 1) / span, 0.1, RATE)) if span > 0 else RATE
+    replacing(path, lambda new: _encode(new, paint(pictures, (width, height)), (width, height), rate))
+    return path
+
+
+def _encode(path: Path, pictures: Iterator[Array], size: tuple[int, int], rate: float) -> None:
+    """Write pictures as MP4; raises OSError when ffmpeg could not write all of them."""
+    import imageio_ffmpeg
+
     writer = imageio_ffmpeg.write_frames(
-        str(path), (width, height), fps=rate, codec="libx264", quality=8, macro_block_size=2, ffmpeg_log_level="error",
+        str(path), size, fps=rate, codec="libx264", quality=8, macro_block_size=2, ffmpeg_log_level="error",
     )  # fmt: skip
     writer.send(None)
+    count = 0
     try:
-        for picture in paint(pictures, (width, height)):
+        for picture in pictures:
             writer.send(picture)
+            count += 1
     finally:
-        writer.close()
-    return path
+        writer.close()  # which does not tell whether ffmpeg went well
+    if not path.exists() or _moov(path) < 0:
+        free = shutil.disk_usage(path.parent).free
+        raise OSError(errno.ENOSPC if free < 2**20 else errno.EIO, f"ffmpeg ended early, after {count} pictures")
+
+
+def _moov(path: Path) -> int:
+    """Where in an MP4 its table of pictures stands, which is written last; -1 when it is not there."""
+    with open(path, "rb") as file:
+        at, end = 0, os.path.getsize(path)
+        while at + 8 <= end:
+            file.seek(at)
+            size, kind = struct.unpack(">I4s", file.read(8))
+            if size == 1:
+                size = struct.unpack(">Q", file.read(8))[0]
+            if kind == b"moov" and at + size <= end:
+                return at
+            at += max(size, 8)
+    return -1
 
 
 def paint(pictures: Film, size: tuple[int, int]) -> Iterator[Array]:

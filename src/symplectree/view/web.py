@@ -57,6 +57,9 @@ class Viewer:
         self._player = threading.Thread(target=self._play, daemon=True)
         self._player.start()
 
+    def __repr__(self) -> str:
+        return f"Viewer at {self.url}, at {self._time:g} of {self._end:g} s{', stopped' * self._over.is_set()}"
+
     @property
     def time(self) -> float:
         return self._time

@@ -12,11 +12,11 @@ from symplectree.io.robots.reading import Reading
 from symplectree.io.robots.tree import along
 from symplectree.lie import Array, pose, quaternion_matrix
 from symplectree.mechanism.inertia import RigidMass, carried
-from symplectree.mechanism.shapes import Shape
+from symplectree.mechanism.shapes import GREY, Shape
 
 NOTHING = RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
 PRIMITIVES = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
-GREY = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a geom without colour
+SHOWN_GROUPS = 3  # of geoms, from 0 on, that MuJoCo shows unless asked to; files keep what only collides in others
 
 
 def kind(geom: Any) -> str:
@@ -122,12 +122,14 @@ def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
 
 
 def add_shapes(r: Reading) -> None:
-    """The visible geoms of MJCF as shapes of the mechanism."""
-    for body in r.spec.bodies:
-        for geom in body.geoms:
-            shape = _shape(r, geom, body.name)
-            if shape is not None:
-                r.mechanism.shapes.append(shape)
+    """The visible geoms of MJCF as shapes of the mechanism; all of them where none is in a group that is shown."""
+    geoms = [(geom, body.name) for body in r.spec.bodies for geom in body.geoms if geom.rgba[3] > 0]
+    shown = [(geom, body) for geom, body in geoms if geom.group < SHOWN_GROUPS]
+    moving = any(body != r.spec.worldbody.name for _, body in shown)
+    for geom, body in shown if moving else geoms:
+        shape = _shape(r, geom, body)
+        if shape is not None:
+            r.mechanism.shapes.append(shape)
 
 
 def _shape(r: Reading, geom: Any, body: str) -> Shape | None:
@@ -147,5 +149,7 @@ def _shape(r: Reading, geom: Any, body: str) -> Shape | None:
     if kind(geom) == "mesh" and (mesh := r.spec.mesh(geom.meshname)) is not None:
         path = r.finder.find(mesh.file, mesh.compiler.meshdir) if mesh.file else None
         scale = tuple(float(x) for x in mesh.scale)  # type: ignore[assignment]
+        turn = quaternion_matrix(mesh.refquat).T
+        T = T @ pose(turn, -turn @ np.array(mesh.refpos) * scale)
     frame = r.bodies[body].frame.name
     return Shape(frame, kind(geom), sizes[kind(geom)], T, rgba, path and str(path), scale)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from symplectree.errors import ModelError
 from symplectree.io.robots.reading import Reading
 from symplectree.lie import Array, pose, rpy
 from symplectree.mechanism.model import unknown
-from symplectree.mechanism.shapes import Shape
+from symplectree.mechanism.shapes import GREY, Shape
 
 Element = ElementTree.Element
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -192,7 +192,7 @@ def _colour(material: Element | None, colours: dict[str | None, Element]) -> tup
         colour = own if own is not None else colours.get(material.get("name"), material).find("color")
         if colour is not None:
             return _floats(colour.get("rgba", ""), 4)
-    return (0.5, 0.5, 0.5, 1.0)
+    return GREY
 
 
 def _floats(text: str, count: int | None = None) -> tuple[float, ...]:
