@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from symplectree import shipped
-from symplectree.cli.files import start_of, write_page, write_plot
+from symplectree.cli.files import start_of, writable, write_page, write_plot
 from symplectree.cli.run import LATER
 from symplectree.cli.say import Misuse, said, summarize
 from symplectree.demos import DEMOS, FIRST
@@ -47,6 +47,8 @@ def demo(
         raise Misuse(unknown("demonstration", chosen, [*DEMOS]))
     if not folder.is_dir():
         raise Misuse(f"there is no folder {str(folder)!r}; make it first")
+    results = folder / f"{chosen}.nc"
+    writable(results, (".nc",))
     one = DEMOS[chosen]
     print(f"{chosen}: {one.about}")
     mechanism = loads(shipped.text(chosen))
@@ -62,7 +64,6 @@ def demo(
     said("computed", f"{one.duration:g} s in steps of {one.dt:g} s, within {spent:.2f} s")
     summarize(traj)
     write_plot(traj, folder / f"{chosen}.png", one.look)
-    results = folder / f"{chosen}.nc"
     traj.save(results)
     said("results", str(results))
     write_page(traj, folder / f"{chosen}.html")

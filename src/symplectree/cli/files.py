@@ -13,7 +13,7 @@ from symplectree.assembly import CLOSED, assemble, start_errors
 from symplectree.cli.say import Misuse, said, waiting
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError, ResultError
-from symplectree.io import load, load_trajectory, loads
+from symplectree.io import ROBOTS, load, load_trajectory, loads
 from symplectree.io.results import SUFFIXES
 from symplectree.lie import Array
 from symplectree.mechanism import Mechanism, Model
@@ -46,6 +46,11 @@ def is_result(given: str) -> bool:
 
 def trajectory_in(given: str, model: str | None = None) -> Trajectory:
     """The run that a file holds."""
+    path = Path(given)
+    if path.suffix.lower() == ".csv" and model is None and path.is_file():
+        raise Misuse(f"{given} holds numbers only; give its model: symplectree convert {given} run.nc --model MODEL")
+    if path.suffix.lower() in (".sexp", *ROBOTS) or given in shipped.names():
+        raise Misuse(f"{given} is a model; make a run first: symplectree run {given} --out run.nc")
     try:
         with waiting(f"reading {given}"):
             return load_trajectory(given, model=mechanism_of(model).build() if model else None)

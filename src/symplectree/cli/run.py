@@ -35,6 +35,14 @@ Named = Annotated[list[str] | None, Parameter(negative="", show_default=False)]
 LATER = 1.0  # s, after which a run shows a bar
 
 
+def _whole(kind: Any, tokens: Any) -> int:
+    """A whole number; others are refused, not rounded."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise Misuse(f"--save-every {tokens[0].value}: give a whole number, 1 or more") from None
+
+
 def run(
     model: str | None = None,
     /,
@@ -49,7 +57,7 @@ def run(
     action: Literal["cayley", "chord", "exp", "midpoint"] | None = None,
     order: Literal[2, 4, 6, 8] | None = None,
     solver: Literal["newton", "riqn", "broyden", "dense"] | None = None,
-    save_every: int | None = None,
+    save_every: Annotated[int | None, Parameter(converter=_whole)] = None,
     out: Path | None = None,
     html: Path | None = None,
     video: Path | None = None,
@@ -113,9 +121,15 @@ def run(
     summarize(traj)
     if out is not None or resume is not None:
         said("results", f"{out or resume}: open with st.load_trajectory, symplectree plot, or any tool for its format")
-    write_page(traj, html)
-    write_page(traj, video)
-    write_plot(traj, plot)
+    try:
+        write_page(traj, html)
+        write_page(traj, video)
+        write_plot(traj, plot)
+    except ResultError as error:
+        if out is not None or resume is not None:
+            raise
+        error.trajectory = traj  # which is nowhere yet
+        raise _rescued(error, Path("run.nc")) from error
 
 
 def _new(

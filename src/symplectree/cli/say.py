@@ -54,7 +54,7 @@ def summarize(trajectory: Trajectory) -> None:
     if len(trajectory.prescribed_forces) > 1:
         # the first step takes half the force
         for name, force in zip(trajectory.prescribed, trajectory.prescribed_forces[1:].T, strict=True):
-            said("moved by", f"{name}: {force.min():.4g} to {force.max():.4g} (N or N·m)")
+            said("moved by", f"{name}: {force.min() + 0.0:.4g} to {force.max() + 0.0:.4g} (N or N·m)")
 
 
 def _largest(values: Array) -> float:

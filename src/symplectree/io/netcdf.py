@@ -46,14 +46,19 @@ def _reserve(path: Path, record: Record) -> None:
 def read(path: Path) -> Record:
     """The record in a file; raises ResultError."""
     import h5netcdf  # slow to import
+    import h5py
 
     try:
+        with h5py.File(path, "r") as raw:  # what is damaged shows here; h5netcdf would complain on the way out, too
+            heads = [raw.attrs, *(raw[name].attrs for name in raw)]
+            for head in heads:
+                dict(head)
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
             attributes = {name: _plain(value) for name, value in file.attrs.items()}
             if "symplectree" not in attributes:
                 return Record({name: Variable((), ()) for name in file.variables}, {})
             variables = {name: _variable(variable) for name, variable in file.variables.items()}
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError) as error:
         raise ResultError(f"{path} is {_damage(path, error)}") from error
     return Record(variables, attributes)
 

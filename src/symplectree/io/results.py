@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def _read_npz(path: Path) -> Record:
                 if values.dtype.kind == "U":
                     values = str(values) if values.ndim == 0 else [str(v) for v in values]
                 variables[name] = Variable(tuple(dimensions), values, unit)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         raise ResultError(f"{path} is cut short or damaged: {error}") from error
     return Record(variables, attributes)
 

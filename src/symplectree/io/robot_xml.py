@@ -55,7 +55,7 @@ def read(data: bytes, file: Path, *, base: str = "auto", packages: Packages = No
         check_structure(root, filename)
         spec = _spec(filename, data, said, text=physics_only(root))
     elif root.tag == "mujoco":
-        spec = _spec(filename, data, said, path=file)
+        spec = _spec(filename, data, said, path=file, parts=any(True for _ in root.iter("include")))
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
     reading = Reading(filename, spec, urdf, base, MeshFinder(file, packages))
@@ -104,8 +104,13 @@ def _at_line(data: bytes, filename: str, line: int, what: str, column: int | Non
     return Source(text, filename).error(sum(map(len, lines[: line - 1])) + column, what)
 
 
-def _spec(filename: str, data: bytes, said: list[str], *, text: str | None = None, path: Path | None = None) -> Any:
-    """What MuJoCo's parser makes of the file; its own warnings are kept instead of going to a log file."""
+def _spec(
+    filename: str, data: bytes, said: list[str], *, text: str | None = None, path: Path | None = None, parts: bool = False
+) -> Any:
+    """What MuJoCo's parser makes of the file; its own warnings are kept instead of going to a log file.
+
+    parts: whether it includes other files, so that a line in an error may be theirs.
+    """
     import mujoco
 
     before = mujoco.get_mju_user_warning()
@@ -117,6 +122,8 @@ def _spec(filename: str, data: bytes, said: list[str], *, text: str | None = Non
     except ValueError as error:
         message = re.sub(r"^(XML )?Error: (Error: )?", "", " ".join(str(error).split()))
         found = re.search(r"(?:, line |Line number=)(\d+)", message)
+        if found and parts:
+            raise ModelError(f"{filename}, or a file that it includes: {message}") from None
         message = message.replace(found[0], "") if found else message
         if found is None or text is not None:  # the text's lines are not those of the file
             raise ModelError(f"{filename}: {message}") from None

@@ -54,7 +54,7 @@ def _encode(path: Path, pictures: Iterator[Array], size: tuple[int, int], rate: 
     import imageio_ffmpeg
 
     writer = imageio_ffmpeg.write_frames(
-        str(path), size, fps=rate, codec="libx264", quality=8, macro_block_size=2, ffmpeg_log_level="error",
+        str(path), size, fps=rate, codec="libx264", quality=8, macro_block_size=2, ffmpeg_log_level="quiet",
     )  # fmt: skip
     writer.send(None)
     count = 0

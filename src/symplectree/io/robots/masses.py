@@ -8,7 +8,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.io.robots.geoms import geom_mass
-from symplectree.io.robots.poses import rotation_matrix
+from symplectree.io.robots.poses import local_pose, rotation_matrix
 from symplectree.io.robots.reading import Reading, listed
 from symplectree.lie import pose
 from symplectree.mechanism.inertia import RigidMass, carried, inertia_matrix, merged
@@ -26,6 +26,8 @@ def add_masses(r: Reading) -> None:
         if mass.mass == 0 and not np.any(mass.inertia):
             continue
         place = r.bodies[name]
+        if r.urdf and place.carrier is r.mechanism.world:
+            continue  # never moves; Pinocchio and MuJoCo count its energy no more than that of the ground
         _, names, parts = lumps.setdefault(id(place.carrier), (place.carrier, [], []))
         names.append(name)
         parts.append(carried(mass, place.offset))
@@ -52,8 +54,14 @@ def _mass(r: Reading, body: Any) -> RigidMass:
         low, high = body.compiler.inertiagrouprange
         counted = [geom for geom in body.geoms if low <= geom.group <= high]
         if counted or not explicit:
-            return merged([geom_mass(r, geom, body.name) for geom in counted])
-    return _given_mass(r, body) if explicit else RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
+            total = merged([geom_mass(r, geom, body.name) for geom in counted])
+            return total if total.mass > 0 else _nothing(r, body)
+    return _given_mass(r, body) if explicit else _nothing(r, body)
+
+
+def _nothing(r: Reading, body: Any) -> RigidMass:
+    """No mass. Where boundmass makes it some, MuJoCo puts that off the body's origin by the body's own position."""
+    return RigidMass(0.0, local_pose(r, body, f"body {body.name!r}")[:3, 3], np.zeros((3, 3)))
 
 
 def _given_mass(r: Reading, body: Any) -> RigidMass:
