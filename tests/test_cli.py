@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from robot_texts import joint, link, urdf
 from symplectree import demos, shipped
 from symplectree.cli import app, main
 
@@ -179,6 +180,14 @@ def test_info(folder, capsys):
         ("run arm.sexp --out run.doc", "give one of .nc"),
         ("run arm.sexp --out no/run.nc", "there is no folder 'no'; make it first"),
         ("run arm.sexp --plot run.doc", "give one of .png"),
+        ("run arm.sexp --video run.gif", "the ending tells the format; give .mp4"),
+        ("run arm.sexp --save-every 1.5", "--save-every 1.5: give a whole number"),
+        ("run arm.sexp --packages no", "--packages no: there is no such folder"),
+        ("run arm.sexp --base free", "base and packages are for robots"),
+        ("run arm.sexp --base loose", 'Invalid value "loose" for --base'),
+        ("plot arm.sexp", "arm.sexp is a model; make a run first: symplectree run arm.sexp --out run.nc"),
+        ("plot four_bar", "four_bar is a model; make a run first"),
+        ("info table.csv", "give its model: symplectree convert table.csv run.nc --model MODEL"),
         ("run arm.sexp --resume run.nc", "--resume goes on as the run began"),
         ("run --resume missing.nc", "missing.nc cannot be read: No such file"),
         ("run --resume bad.nc", "bad.nc is no file of results"),
@@ -199,6 +208,7 @@ def test_info(folder, capsys):
 def test_wrong_use(line, message, folder, capsys):
     (folder / "bad.sexp").write_text('(system (lnk "a"))')
     (folder / "bad.nc").write_text("this is a letter to my aunt")
+    (folder / "table.csv").write_text("t,shoulder\n")
     if ".nc" in line and ("cut" in line or "good" in line):
         st.simulate(st.load("arm.sexp").build(), {}, duration=0.1, dt=0.01).save("good.nc")
         (folder / "cut.nc").write_bytes((folder / "good.nc").read_bytes()[:3000])
@@ -243,11 +253,65 @@ def test_full_disk(folder, capsys, monkeypatch):
     Path(kept[1]).parent.rmdir()
 
 
+def limited(bytes_):
+    """Starts a process whose files may grow to so many bytes."""
+    import resource
+
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files")
+@pytest.mark.parametrize(
+    "option", ["--out run.nc", "--out run.npz", "--out run.csv", "--html run.html", "--plot run.png"]
+)
+def test_files_that_do_not_fit_leave_nothing_behind(option, folder):
+    name = option.split()[1]
+    (folder / name).write_text("older")
+    line = [sys.executable, "-m", "symplectree", "run", "four_bar", "--duration", "20", *option.split()]
+    done = subprocess.run(line, capture_output=True, text=True, preexec_fn=limited(20_000))
+    assert done.returncode == 1
+    assert f"error: {name} cannot be written: " in done.stderr and "Traceback" not in done.stderr
+    held = (folder / name).read_bytes()
+    assert held == b"older" or (name == "run.nc" and len(st.load_trajectory(name)) == 1)  # the start of the run fits
+    assert {f.name for f in folder.iterdir()} <= {name, "run.nc.journal", "arm.sexp"}
+
+
+def test_a_run_whose_page_cannot_be_written_is_kept(folder, capsys, monkeypatch):
+    import symplectree.view.html as html
+
+    def full(*given, **options):
+        raise st.ResultError("run.html cannot be written: the disk is full")
+
+    monkeypatch.setattr(html, "write_html", full)
+    code, _, err = call("symplectree run arm.sexp --duration 1 --html run.html", capsys)
+    kept = re.search(r"the disk is full. The run is kept in (\S+)", err)
+    assert code == 1 and len(st.load_trajectory(kept[1])) == 101
+    Path(kept[1]).unlink()
+    Path(kept[1]).parent.rmdir()
+
+
+def test_robots(folder, capsys):
+    arm = urdf(link("a"), link("b"), joints=joint("q", "continuous", "a", "b", '<axis xyz="0 1 0"/>'))
+    (folder / "arm.urdf").write_text(arm)
+    code, out, _ = call("symplectree info arm.urdf", capsys)
+    assert code == 0 and "1 degrees of freedom" in out
+    code, out, _ = call("symplectree info arm.urdf --base free", capsys)
+    assert code == 0 and "7 degrees of freedom" in out
+    code, out, _ = call("symplectree run arm.urdf --base free --packages . --duration 0.1 --out run.nc", capsys)
+    assert code == 0 and st.load_trajectory("run.nc").model.nv == 7
+    assert call("symplectree convert arm.urdf arm_free.sexp --base free", capsys)[0] == 0
+    assert st.load("arm_free.sexp").build().nv == 7
+
+
 def test_interrupted_run_is_kept(folder, capsys):
     import signal
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
     threading.Timer(0.7, signal.raise_signal, [signal.SIGINT]).start()
-    code, _, err = call("symplectree run four_bar --duration 1e6 --save-every 100 --out run.nc", capsys)
+    try:
+        code, _, err = call("symplectree run four_bar --duration 1e6 --save-every 100 --out run.nc", capsys)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert code == 130
     assert "note: run.nc holds the run up to " in err and err.endswith("stopped by Ctrl-C\n")
     assert st.load_trajectory("run.nc").t[-1] > 1

@@ -103,9 +103,10 @@ def test_shapes_are_mujocos_geoms(tmp_path):
     write_stl(tmp_path / "tetrahedron.stl")
     path = in_file(tmp_path, EVERYTHING.format(**RADIANS, compiler="", meshes=""))
     shapes, there = load_quietly(path).shapes, compiled(path)
-    assert len(shapes) == there.ngeom
+    geoms = [i for i in range(there.ngeom) if there.geom_group[i] < 3]
+    assert len(shapes) == len(geoms) == there.ngeom - 1
     halves = {"sphere": 1, "box": 0.5, "ellipsoid": 1, "plane": 0.5, "cylinder": (1, 0.5), "capsule": (1, 0.5)}
-    for i, shape in enumerate(shapes):
+    for i, shape in zip(geoms, shapes, strict=True):
         assert shape.frame == there.body(there.geom_bodyid[i]).name
         size = np.multiply(shape.size, halves[shape.kind])
         np.testing.assert_allclose(size, there.geom_size[i][: len(size)], atol=1e-12)
@@ -247,3 +248,28 @@ def test_included_files_and_flags(tmp_path):
     model = load_quietly(in_file(tmp_path, text)).build()
     assert model.bodies == ("b",)
     np.testing.assert_array_equal(model.gravity, 0)
+
+
+def test_what_only_collides_is_not_shown(tmp_path):
+    """Groups from 3 on are hidden, as MuJoCo does, unless the robot would vanish."""
+    geoms = '<geom size="0.1" group="{}"/><geom size="0.2" group="3"/><geom size="0.3" rgba="1 1 1 0"/>'
+    body = '<geom type="plane" size="1 1 1"/><body name="b"><joint/>{}</body>'
+    shown = load_quietly(in_file(tmp_path, mjcf(body.format(geoms.format(2))))).shapes
+    assert [(s.kind, s.size) for s in shown] == [("plane", (2, 2)), ("sphere", (0.1,))]
+    shown = load_quietly(in_file(tmp_path, mjcf(body.format(geoms.format(4))))).shapes
+    assert [s.kind for s in shown] == ["plane", "sphere", "sphere"]
+
+
+def test_included_files_and_errors_in_them(tmp_path):
+    (tmp_path / "parts").mkdir()
+    part = '<mujocoinclude>\n\n<body name="p"><joint type="{}"/><geom size="0.1" pos="1 0 0"/></body></mujocoinclude>'
+    whole = '<body name="b"><freejoint/><geom size="0.2"/><include file="parts/part.xml"/></body>'
+    path = in_file(tmp_path, mjcf(whole))
+    in_file(tmp_path / "parts", part.format("hinge"), "part.xml")
+    assert load_quietly(path).build().nv == 7
+    in_file(tmp_path / "parts", part.format("hingee"), "part.xml")
+    with pytest.raises(st.ModelError, match=r"robot\.xml, or a file that it includes: invalid keyword: 'hingee'"):
+        st.load(path)
+    (tmp_path / "parts" / "part.xml").unlink()
+    with pytest.raises(st.ModelError, match=r"parts/part\.xml"):
+        st.load(path)

@@ -106,3 +106,13 @@ def test_meshes_are_found_or_named(tmp_path):
         ]
     with pytest.raises(st.ModelError, match="packages"):
         st.load(path, packages=3)
+
+
+def test_what_stands_on_the_ground_has_no_energy(tmp_path):
+    """As in Pinocchio, and in MuJoCo, which makes it part of the world."""
+    high = INERTIAL.replace("<inertial>", '<inertial><origin xyz="0 0 7"/>')
+    text = urdf(link("a", high), link("b"), joints=joint("q", "continuous", "a", "b"))
+    model = load_quietly(in_file(tmp_path, text, "r.urdf")).build()
+    assert st.potential_energy(model, model.neutral) == 0
+    free = load_quietly(in_file(tmp_path, text, "r.urdf"), base="free").build()
+    np.testing.assert_allclose(st.potential_energy(free, free.neutral), 7 * 9.81)

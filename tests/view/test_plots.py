@@ -49,6 +49,16 @@ def test_nothing_is_written_without_a_path(trajectory, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_pictures_are_written_or_refused(trajectory, tmp_path):
+    for name in ("run.png", "run.svg", "run.pdf"):
+        trajectory.plot("nut", path=tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+    with pytest.raises(st.ResultError, match=r"give one of \.png"):
+        trajectory.plot("nut", path=tmp_path / "run.doc")
+    with pytest.raises(st.ResultError, match="there is no folder"):
+        trajectory.plot("nut", path=tmp_path / "no" / "run.png")
+
+
 def test_phase_portraits_are_velocity_over_position(trajectory):
     (axes,) = trajectory.plot("phase:pl.1").axes
     x, y = axes.lines[0].get_data()

@@ -1,5 +1,6 @@
 """Scenes: what is drawn follows from the model, or from its own shapes."""
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from symplectree.mechanism.shapes import GREY
 from symplectree.view.scene import round_length, scene, stretched
 from symplectree.view.sticks import sticks
 from symplectree.view.surfaces import surface
@@ -110,6 +112,34 @@ def test_a_missing_mesh_is_said_and_the_body_drawn_as_ever(model, tmp_path):
     with pytest.warns(UserWarning, match=r"not drawn: .*lost\.stl \(it is not there\)"):
         picture = scene(shaped, model.neutral)
     assert kinds(picture) == kinds(scene(model, model.neutral))
+
+
+def test_parts_of_a_mesh_have_their_own_colours_unless_the_model_gives_one(model, tmp_path):
+    import trimesh
+
+    parts = [trimesh.creation.box((1, 1, 1)), trimesh.creation.box((3, 1, 1)), trimesh.creation.box((1, 5, 1))]
+    for part, color in zip(parts, ((255, 0, 0, 255), (0, 51, 255, 255), (255, 0, 0, 255)), strict=True):
+        material = trimesh.visual.material.PBRMaterial(baseColorFactor=color)
+        part.visual = trimesh.visual.TextureVisuals(uv=np.zeros((len(part.vertices), 2)), material=material)
+    path = tmp_path / "box.dae"
+    path.write_bytes(trimesh.exchange.dae.export_collada(parts))
+    shape = Shape("arm", "mesh", (), np.eye(4), GREY, mesh=path)
+    red, blue = [s for s in scene(with_shapes(model, shape), model.neutral).solids if s.kind == "mesh"]
+    assert red.color == pytest.approx((1, 0, 0)) and blue.color == pytest.approx((0, 0.2, 1))
+    np.testing.assert_allclose(np.ptp(surface(red)[0], axis=0), (1, 5, 1))
+    np.testing.assert_allclose(np.ptp(surface(blue)[0], axis=0), (3, 1, 1))
+    green = replace(shape, rgba=(0, 1, 0, 1))
+    solids = [s for s in scene(with_shapes(model, green), model.neutral).solids if s.kind == "mesh"]
+    assert [s.color for s in solids] == [(0, 1, 0)] * 2
+
+
+def test_meshes_that_cannot_be_drawn_are_said_in_one_warning(model, tmp_path):
+    lost = [Shape("arm", "mesh", (), np.eye(4), mesh=tmp_path / f"lost{i}.stl") for i in range(5)]
+    (tmp_path / "lost1.stl").write_text("this is no mesh")
+    with pytest.warns(UserWarning) as caught:
+        scene(with_shapes(model, *lost), model.neutral)
+    (warning,) = caught
+    assert re.search(r"lost0\.stl \(it is not there\), .*lost1\.stl \(.+\), .* and 2 more$", str(warning.message))
 
 
 def test_an_endless_plane_gets_a_size(model):

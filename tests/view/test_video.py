@@ -1,15 +1,14 @@
 """Videos: painted without a display, readable, and moving."""
 
-import sys
+from pathlib import Path
 
+import imageio_ffmpeg
 import numpy as np
 import pytest
 
 import symplectree as st
 from symplectree.view.film import film
 from symplectree.view.video import paint
-
-imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
 
 
 def test_the_file_can_be_read_back_and_moves(swing, tmp_path, monkeypatch):
@@ -37,22 +36,38 @@ def test_colours_are_where_the_camera_sees_the_bodies(swing):
     assert pixel.max() < 110
 
 
-def test_without_ffmpeg_the_extra_is_named(swing, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(st.ModelError, match=r'pip install "symplectree\[video\]"'):
-        swing.to_video(tmp_path / "swing.mp4")
+def test_a_film_that_ffmpeg_could_not_end_is_no_film(swing, tmp_path, monkeypatch):
+    """As on a full disk: the table of pictures, which is written last, is missing."""
+    path = swing.to_video(tmp_path / "swing.mp4", size=(64, 64))
+    before = path.read_bytes()
+    write_frames = imageio_ffmpeg.write_frames
+
+    def with_loss(name, *arguments, **options):
+        inner = write_frames(name, *arguments, **options)
+        try:
+            inner.send(None)
+            while True:
+                inner.send((yield))
+        finally:
+            inner.close()
+            Path(name).write_bytes(Path(name).read_bytes()[:-100])
+
+    monkeypatch.setattr(imageio_ffmpeg, "write_frames", with_loss)
+    with pytest.raises(st.ResultError, match=r"swing\.mp4 cannot be written: .*; nothing was changed"):
+        swing.to_video(path, size=(64, 64))
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
     ("name", "options", "word"),
     [
         ("none/run.mp4", {}, "there is no folder"),
-        ("run.avi", {}, "must end with .mp4"),
+        ("run.avi", {}, "the ending tells the format; give .mp4"),
         ("run.mp4", {"size": (10, 10)}, "size is"),
         ("run.mp4", {"size": 5}, "size is"),
         ("run.mp4", {"trails": ["nose"]}, "no frame is named 'nose'"),
     ],
 )
 def test_refusals(swing, tmp_path, name, options, word):
-    with pytest.raises(st.ModelError, match=word):
+    with pytest.raises((st.ModelError, st.ResultError), match=word):
         swing.to_video(tmp_path / name, **options)

@@ -1,14 +1,17 @@
 """The live page: in a real browser, and its ways to start and stop."""
 
+import re
 import signal
 import socket
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 import symplectree as st
+from robot_files import find, load_quietly
 
 
 @pytest.fixture
@@ -115,16 +118,48 @@ def test_a_script_serves_until_ctrl_c():
         script.kill()
 
 
-def test_a_notebook_shows_the_page_inline_and_goes_on(swing, monkeypatch):
-    from types import ModuleType, SimpleNamespace
+CELLS = (
+    SCRIPT.replace("traj.show(browser=False)", "viewer = traj.show(height=300)"),
+    "import urllib.request\nurllib.request.urlopen(viewer.url).status",
+    "viewer.stop()\nviewer",
+    'traj.plot("energy")',
+)
 
-    shown = []
-    ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
-    ipython.get_ipython = lambda: SimpleNamespace(config={"IPKernelApp": {}})
-    display.IFrame = lambda url, width, height: (url, width, height)
-    display.display = shown.append
-    monkeypatch.setitem(sys.modules, "IPython", ipython)
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
-    viewer = swing.show(height=300)
-    viewer.stop()
-    assert shown == [(viewer.url, "100%", 300)]
+
+def test_a_real_notebook_shows_the_page_inline_and_goes_on():
+    """Outputs of each cell: a frame with the page, which is there; nothing else but what the cell says; a picture."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    NotebookClient(notebook, timeout=120).execute()
+    (frame, said), (status,), (viewer,), (picture,) = (cell.outputs for cell in notebook.cells)
+    assert re.search(r'<iframe[^>]*height="300"[^>]*src="http://127\.0\.0\.1:\d+"', frame.data["text/html"])
+    assert said.text == "went on\n"
+    assert status.data["text/plain"] == "200"
+    assert re.match(r"Viewer at http://127\.0\.0\.1:\d+, at 0 of 1 s, stopped$", viewer.data["text/plain"])
+    assert len(picture.data["image/png"]) > 10_000
+
+
+def test_a_robot_is_seen_with_its_meshes(page):
+    """The panda of example-robot-data: white arms with dark rings, from COLLADA files; no notes on its meshes."""
+    mechanism = load_quietly(find("panda_description/urdf/panda.urdf"))
+    model = mechanism.build()
+    start = st.assemble(model, model.neutral)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        viewer = st.simulate(model, start, duration=0.5, dt=0.005).show(block=False, browser=False)
+    try:
+        page.open(viewer.url)
+        page.wait_until(lambda: dark(page) > 300, "the robot in the picture")
+        first = page.steady()
+        viewer.time = 0.5
+        page.wait_until(lambda: page.moved(first) > 300, "a motion of the robot")
+        assert not page.errors
+    finally:
+        viewer.stop()
+
+
+def dark(page) -> int:
+    """How many pixels of the drawing are nearly black: rings of the robot are, the ground and its shadow are not."""
+    return int((page.pixels().max(axis=2) < 100).sum())
