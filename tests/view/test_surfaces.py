@@ -5,7 +5,7 @@ import pytest
 
 from symplectree.errors import ModelError
 from symplectree.view.scene import Line, Solid
-from symplectree.view.surfaces import line_surface, surface
+from symplectree.view.surfaces import coarser, line_surface, surface
 
 
 def volume(vertices, faces):
@@ -42,3 +42,13 @@ def test_lines_reach_from_end_to_end(kind):
 def test_unknown_kinds_are_refused():
     with pytest.raises(ModelError, match="torus"):
         surface(Solid("s", -1, "torus", (1,), np.eye(4), (1, 1, 1)))
+
+
+def test_a_coarser_ball_is_nearly_the_same_with_far_fewer_triangles():
+    fine = surface(Solid("ball", 0, "sphere", (1.0,), np.eye(4), (0, 0, 0)))
+    vertices, faces = coarser(*fine, 0.4)
+    assert len(faces) < len(fine[1]) / 2
+    radii = np.linalg.norm(vertices, axis=1)
+    assert radii.max() <= 1 and radii.min() > 0.8  # means of points of the ball that are at most 0.4 √3 apart
+    assert volume(vertices, faces) == pytest.approx(volume(*fine), rel=0.3)  # closed and outwards as before
+    assert volume(*coarser(*fine, 0.01)) == pytest.approx(volume(*fine), rel=1e-3)

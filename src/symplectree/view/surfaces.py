@@ -43,6 +43,16 @@ def line_surface(line: Line) -> Surface:
     return vertices + np.array([0.0, 0.0, 0.5]), faces
 
 
+def coarser(vertices: Array, faces: Array, cell: float) -> Surface:
+    """The same surface with all vertices in one cubic cell made one, at their mean, and without triangles that vanish."""
+    _, at, count = np.unique(np.floor(vertices / cell), axis=0, return_inverse=True, return_counts=True)
+    at = at.ravel()
+    means = np.stack([np.bincount(at, weights=x) for x in vertices.T], 1) / count[:, None]
+    corners = at[faces]
+    whole = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+    return means, np.unique(corners[whole], axis=0)
+
+
 def _box(half: tuple[float, ...], cells: int) -> Surface:
     """Six sides with edges of their own, each of several cells, such that they can be sorted by depth."""
     u, v = np.meshgrid(np.linspace(-1, 1, cells + 1), np.linspace(-1, 1, cells + 1), indexing="ij")

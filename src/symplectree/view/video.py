@@ -19,13 +19,14 @@ from symplectree.numeric import shown
 from symplectree.view.camera import Camera, View, upward
 from symplectree.view.film import RATE, Film, film
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, round_length
-from symplectree.view.surfaces import line_surface, surface
+from symplectree.view.surfaces import coarser, line_surface, surface
 from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
     from symplectree.trajectory import Trajectory
 
 ENDINGS = (".mp4",)
+DETAIL = 1.5  # pixels, below which meshes have none
 FINER = 2  # times more pixels are painted than shown, for smooth edges
 LIGHT = np.array([0.35, 0.75, 0.56])  # towards the light: right, up, back
 
@@ -100,8 +101,13 @@ class _Painter:
         self.film, self.size = pictures, (size[0] * FINER, size[1] * FINER)
         scene = pictures.scene
         self.solids = []
+        camera = pictures.camera
+        distance = float(np.linalg.norm(camera.position - camera.look_at))
+        pixel = 2 * np.tan(camera.field / 2) * distance / size[1]
         for solid in scene.solids:
             vertices, faces = surface(solid)
+            if solid.kind == "mesh":
+                vertices, faces = coarser(vertices, faces, DETAIL * pixel)
             placed = vertices @ solid.pose[:3, :3].T + solid.pose[:3, 3]
             self.solids.append((solid.body, placed, faces, solid.color, solid.opacity))
         self.lines = [(*line_surface(line), LINE_COLORS[line.kind]) for line in scene.lines]
