@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from chains import chain, mujoco_model, pinocchio_model
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 import symplectree as st
+from symplectree.view.picture import label_sparsely
 
 ANGLE = 0.3
 COLORS = {
@@ -176,7 +176,8 @@ def draw(panel: object, points: list[Point], title: str, label: str) -> None:
     panel.set_xlabel("CPU ms per simulated second")  # type: ignore[attr-defined]
     panel.set_ylabel(label)  # type: ignore[attr-defined]
     panel.grid(alpha=0.3)  # type: ignore[attr-defined]
-    panel.xaxis.set_minor_formatter(NullFormatter())  # type: ignore[attr-defined]
+    for axis in (panel.xaxis, panel.yaxis):  # type: ignore[attr-defined]
+        label_sparsely(axis)
 
 
 def main() -> None:

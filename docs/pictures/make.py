@@ -1,8 +1,9 @@
 """The README's pictures: pages of `traj.show()` and files of `traj.to_html()`, photographed in chromium.
 
-python docs/pictures/make.py     (needs playwright and chromium)
+python docs/pictures/make.py     (needs playwright, chromium and example-robot-data)
 """
 
+import importlib.metadata
 import shutil
 import tempfile
 from pathlib import Path
@@ -34,6 +35,15 @@ def puppet():
         for name in names
     }
     return st.simulate(model, st.assemble(model, start), duration=2.5, dt=0.01, prescribed=moves)
+
+
+def falling_robot():
+    """The UR5 of example-robot-data, let go."""
+    files = importlib.metadata.files("example-robot-data")
+    path = next(Path(str(f.locate())).resolve() for f in files if f.name == "ur5_robot.urdf")
+    model = st.load(path).build()
+    start = {"shoulder_pan_joint": 0.6, "shoulder_lift_joint": -2.2, "elbow_joint": 1.1}
+    return st.simulate(model, start, duration=1.5, dt=0.002)
 
 
 def page_of(browser, url, size):
@@ -73,4 +83,10 @@ with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         bar = page.locator(".mantine-Slider-root").bounding_box()
         page.mouse.click(bar["x"] + part * bar["width"], bar["y"] + bar["height"] / 2)
         photograph(page, f"{name}.png")
+
+    viewer = falling_robot().show(trails=["tool0"], view=(-40, 15), block=False, browser=False)
+    page = page_of(browser, viewer.url, (1200, 640))
+    viewer.time = 0.45
+    photograph(page, "robot.png")
+    viewer.stop()
     browser.close()

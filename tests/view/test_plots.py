@@ -1,8 +1,11 @@
 """Plots: a panel for each unit, labelled with it."""
 
+from itertools import pairwise
+
 import pytest
 
 import symplectree as st
+from symplectree.view.picture import Picture, label_sparsely
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +93,17 @@ def test_constraint_error_has_a_unit_and_a_logarithmic_axis():
     assert [a.get_ylabel() for a in axes] == ["constraint error [m]", "a [rad]"]
     assert axes[0].get_yscale() == "log"
     assert [a.get_xlabel() for a in axes] == ["", "time [s]"]
+
+
+@pytest.mark.parametrize("span", [1.5, 4, 30, 900, 1e5, 1e12])
+def test_labels_of_logarithmic_axes_do_not_overlap(span):
+    figure = Picture(figsize=(3, 2))
+    axes = figure.subplots()
+    axes.loglog([3, 3 * span], [2e-7, 2e-7 * span])
+    label_sparsely(axes.xaxis)
+    figure.canvas.draw()
+    labels = [label for label in axes.get_xticklabels(which="both") if label.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    inside = sorted((box.x0, box.x1) for box in boxes if axes.bbox.x0 - 1 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 1)
+    assert len(inside) >= 1
+    assert all(end < begin for (_, end), (begin, _) in pairwise(inside))

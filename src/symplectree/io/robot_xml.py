@@ -105,7 +105,13 @@ def _at_line(data: bytes, filename: str, line: int, what: str, column: int | Non
 
 
 def _spec(
-    filename: str, data: bytes, said: list[str], *, text: str | None = None, path: Path | None = None, parts: bool = False
+    filename: str,
+    data: bytes,
+    said: list[str],
+    *,
+    text: str | None = None,
+    path: Path | None = None,
+    parts: bool = False,
 ) -> Any:
     """What MuJoCo's parser makes of the file; its own warnings are kept instead of going to a log file.
 

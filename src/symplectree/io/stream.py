@@ -2,7 +2,7 @@
 
 The file itself is only ever replaced as a whole. What came since stands in a journal beside it, to which blocks are
 appended; a block that was not finished is not read. Small files are replaced every few seconds, so that other programs see
-nearly everything; large ones seldom enough to cost a twentieth of the time.
+nearly everything; large ones, which take more than half a second, seldom enough to cost a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from symplectree.recording import Recording
 from symplectree.writing import checked_path, reason, replacing
 
 FLUSH = 1.0  # s between blocks of the journal
-WHOLE = 3.0  # s between replacements of the file, and more when they take long:
-SHARE = 20  # times as long as the last one took
+WHOLE = 3.0  # s between replacements of the file, so that it is never more than 5 s old for other programs, either;
+LONG = 0.5  # s: when the last one took longer than that, it is
+SHARE = 20  # times as long as it took
 HEAD = struct.Struct("<4sQI")  # mark, bytes and checksum of a block
 MARK = b"stj1"
 
@@ -62,7 +63,7 @@ class Stream:
         if not self.streams or self._failed or now - self._flushed < FLUSH or self.recording.done <= self.held:
             return
         try:
-            if self._file is None or now - self._replaced > max(WHOLE, SHARE * self._took):
+            if self._file is None or now - self._replaced > (WHOLE if self._took <= LONG else SHARE * self._took):
                 self._replace()
             else:
                 self._append()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+FEW = 3  # decades, on which 2 and 5 are labelled, too
 
 
 class Picture(Figure):
@@ -14,3 +18,21 @@ class Picture(Figure):
         out = io.BytesIO()
         self.savefig(out, format="png", dpi=100)
         return out.getvalue()
+
+
+def label_sparsely(axis: Any) -> None:
+    """Labels on a logarithmic axis that never overlap: powers of ten, and 2 and 5 times these where there are few."""
+    low, high = sorted(axis.get_view_interval())
+    axis.set_minor_formatter(NullFormatter())
+    if low > 0 and high / low < 10**FEW:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(_short)
+
+
+def _short(value: float, position: Any = None) -> str:
+    """Digits, short as they can be: 0.02, 500, 2·10⁻⁷."""
+    if 1e-3 <= value < 1e5:
+        return f"{value:g}"
+    digits, power = f"{value:.0e}".split("e")
+    factor = "" if digits == "1" else rf"{digits}{{\cdot}}"
+    return f"${factor}10^{{{int(power)}}}$"

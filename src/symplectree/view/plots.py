@@ -49,7 +49,7 @@ class Panel:
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
     """Panels for each of `what`, one above the other, one for each unit; see `Trajectory.plot`."""
-    from symplectree.view.picture import Picture  # slow to import
+    from symplectree.view.picture import Picture, label_sparsely  # slow to import
 
     file = None if path is None else checked_path(path, PICTURES)
     drawn = [panel for name in what for panel in panels(trajectory, name)]
@@ -65,6 +65,7 @@ def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = N
         axes.grid(alpha=0.3)
         if panel.logarithmic:
             axes.set_yscale("log")
+            label_sparsely(axes.yaxis)
         if panel.over is not None:
             axes.plot(x[0], next(iter(panel.curves.values()))[0], "o", color="k", markersize=4, label="start")
         if panel.over is None and axes is not timed[-1]:
