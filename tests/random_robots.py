@@ -71,6 +71,7 @@ class Mjcf:
         if kind != "sphere" and self.rng.random() < 0.4:
             where = f'fromto="{self._numbers(6, 0.4)}" size="{self.rng.uniform(0.02, 0.3):.3f}"'
         where += str(self.rng.choice(["", ' mass="1.3"', ' density="1500"'])) + self._maybe(0.15, ' group="4"')
+        where += self._maybe(0.1, ' shellinertia="true"') if kind != "ellipsoid" else ""
         return f'<geom type="{kind}" {where}{self._class(0.2)}/>'
 
     def _joint(self, kind: str) -> str:

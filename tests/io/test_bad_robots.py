@@ -68,7 +68,7 @@ BAD = [
     ("r.xml", ball('size="1" axisangle="0 0 0 1"'), "orientation of", "too small"),
     ("r.xml", mjcf(SPRING.replace('"j"', '"j" ref="inf"')), "ref of joint 'j'", "not finite"),
     ("r.xml", ball('size="1e150"'), "body 'b'", "not finite"),
-    ("r.xml", ball('size="0.1" name="g" shellinertia="true"'), "'g' is a shell", ""),
+    ("r.xml", ball('type="ellipsoid" size="0.1 0.2 0.3" name="g" shellinertia="true"'), "'g' is a shell", ""),
     ("r.xml", ball('type="mesh" mesh="x"'), "'x'", ""),
     ("r.xml", mjcf(SPRING, '<equality><joint joint1="j" joint2="k"/></equality>'), "'k'", ""),
     ("r.xml", mjcf(SPRING, '<equality><weld body1="c"/></equality>'), "'c'", ""),

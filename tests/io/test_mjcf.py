@@ -273,3 +273,16 @@ def test_included_files_and_errors_in_them(tmp_path):
     (tmp_path / "parts" / "part.xml").unlink()
     with pytest.raises(st.ModelError, match=r"parts/part\.xml"):
         st.load(path)
+
+
+@pytest.mark.parametrize("scale", ["0.5 0.5 0.5", "0.2 0.3 -0.4"])
+def test_shells_of_meshes(tmp_path, scale):
+    write_stl(tmp_path / "tetrahedron.stl")
+    asset = f'<asset><mesh name="m" file="tetrahedron.stl" scale="{scale}" inertia="shell"/></asset>'
+    body = '<body name="b"><joint name="j" axis="1 1 0"/><geom type="mesh" mesh="m" pos="1 0 0" quat="1 2 3 4"/></body>'
+    path = in_file(tmp_path, mjcf(body, asset))
+    model = load_quietly(path).build()
+    q, v = random_state(model, 1)
+    theirs = mujoco_dynamics(path, model, q, v)
+    assert max(worst(our_dynamics(model, q, v), theirs).values()) < 1e-12
+    assert theirs["mass matrix"][0, 0] > 1e-3

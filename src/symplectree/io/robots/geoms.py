@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.io.robots.meshes import hull, solid, triangles
+from symplectree.io.robots.meshes import hull, skin, solid, triangles
 from symplectree.io.robots.poses import frame_pose, local_pose
+from symplectree.io.robots.primitives import HOLLOW, PRIMITIVES, filled, shell
 from symplectree.io.robots.reading import Reading
 from symplectree.io.robots.tree import along
 from symplectree.lie import Array, pose, quaternion_matrix
@@ -15,7 +16,6 @@ from symplectree.mechanism.inertia import RigidMass, carried
 from symplectree.mechanism.shapes import GREY, Shape
 
 NOTHING = RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
-PRIMITIVES = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
 SHOWN_GROUPS = 3  # of geoms, from 0 on, that MuJoCo shows unless asked to; files keep what only collides in others
 
 
@@ -39,12 +39,13 @@ def geom_mass(r: Reading, geom: Any, body: str) -> RigidMass:
         raise r.error(f"{owner} has a mass or density below zero")
     if given == 0 or (np.isnan(given) and geom.density == 0) or kind(geom) in ("plane", "hfield"):
         return NOTHING
-    if geom.typeinertia != mujoco.mjtGeomInertia.mjINERTIA_VOLUME:
-        raise r.error(f"{owner} is a shell, whose inertia is not known here; give body {body!r} an inertial")
     if kind(geom) in PRIMITIVES and not geom.meshname:
         size, T = size_and_pose(r, geom, body)
+        hollow = geom.typeinertia != mujoco.mjtGeomInertia.mjINERTIA_VOLUME
+        if hollow and kind(geom) not in HOLLOW:
+            raise r.error(f"{owner} is a shell, whose inertia is not known here; give body {body!r} an inertial")
         try:
-            unit = _primitive(kind(geom), size)
+            unit = (shell if hollow else filled)(kind(geom), size)
         except OverflowError:
             raise r.error(f"the size of {owner} is {size}; its mass is not finite") from None
     else:
@@ -70,31 +71,6 @@ def size_and_pose(r: Reading, geom: Any, body: str) -> tuple[Array, Array]:
     return size, frame_pose(r, geom, owner) @ pose(R, middle)
 
 
-def _primitive(kind: str, size: Array) -> RigidMass:
-    """The body of unit density of a shape; sizes are half lengths."""
-    a, b, c = (float(x) for x in size)
-    if kind == "sphere":
-        mass = 4 / 3 * np.pi * a**3
-        moments = [2 / 5 * mass * a**2] * 3
-    elif kind == "ellipsoid":
-        mass = 4 / 3 * np.pi * a * b * c
-        moments = [mass / 5 * (b * b + c * c), mass / 5 * (a * a + c * c), mass / 5 * (a * a + b * b)]
-    elif kind == "box":
-        mass = 8 * a * b * c
-        moments = [mass / 3 * (b * b + c * c), mass / 3 * (a * a + c * c), mass / 3 * (a * a + b * b)]
-    else:
-        h = 2 * b
-        mass = tube = np.pi * a**2 * h
-        side, axial = tube * (3 * a * a + h * h) / 12, tube * a * a / 2
-        if kind == "capsule":  # two half balls at the ends
-            caps = 4 / 3 * np.pi * a**3
-            mass += caps
-            side += caps * (2 / 5 * a * a + h * (3 * a + 2 * h) / 8)
-            axial += caps * 2 / 5 * a * a
-        moments = [side, side, axial]
-    return RigidMass(float(mass), np.zeros(3), np.diag(moments))
-
-
 def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
     """The body of unit density inside a geom's mesh, in the geom's axes; None when there is none."""
     if kind(geom) != "mesh":
@@ -102,8 +78,6 @@ def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
     mesh = r.spec.mesh(geom.meshname)
     if mesh is None:
         raise r.error(f"{owner} names mesh {geom.meshname!r}, which does not exist")
-    if "SHELL" in mesh.inertia.name:
-        raise r.error(f"{owner} is a shell, whose inertia is not known here; give its body an inertial")
     if len(mesh.uservert):
         points = np.array(mesh.uservert, dtype=float).reshape(-1, 3)
         faces = np.array(mesh.userface, dtype=int).reshape(-1, 3)
@@ -118,7 +92,7 @@ def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
         scaled = scaled[:, ::-1]
     if "CONVEX" in mesh.inertia.name:
         scaled = hull(scaled.reshape(-1, 3))
-    return solid(scaled)
+    return skin(scaled) if "SHELL" in mesh.inertia.name else solid(scaled)
 
 
 def add_shapes(r: Reading) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.io.robots.geoms import geom_mass
-from symplectree.io.robots.poses import local_pose, rotation_matrix
+from symplectree.io.robots.poses import rotation_matrix
 from symplectree.io.robots.reading import Reading, listed
 from symplectree.lie import pose
 from symplectree.mechanism.inertia import RigidMass, carried, inertia_matrix, merged
@@ -60,8 +60,8 @@ def _mass(r: Reading, body: Any) -> RigidMass:
 
 
 def _nothing(r: Reading, body: Any) -> RigidMass:
-    """No mass. Where boundmass makes it some, MuJoCo puts that off the body's origin by the body's own position."""
-    return RigidMass(0.0, local_pose(r, body, f"body {body.name!r}")[:3, 3], np.zeros((3, 3)))
+    """No mass. Where boundmass makes it some, MuJoCo puts that off the body's origin by what `pos` of the body says."""
+    return RigidMass(0.0, r.numbers(f"the position of body {body.name!r}", body.pos), np.zeros((3, 3)))
 
 
 def _given_mass(r: Reading, body: Any) -> RigidMass:

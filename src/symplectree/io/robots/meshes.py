@@ -126,3 +126,18 @@ def solid(corners: Array) -> RigidMass | None:
     second = np.einsum("n,nij,nik->jk", volumes, edges, edges) + np.einsum("n,nj,nk->jk", volumes, tips, tips)
     second = second / 20 - volume * np.outer(com, com)
     return RigidMass(volume, middle + com, np.trace(second) * np.eye(3) - second)
+
+
+def skin(corners: Array) -> RigidMass | None:
+    """The surface itself, of unit mass per area."""
+    edges = corners[:, 1:] - corners[:, :1]
+    areas = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
+    area = float(areas.sum())
+    if not area > 0:
+        return None
+    sums = corners.sum(axis=1)
+    com = areas @ sums / 3 / area
+    # second moments of a triangle about the origin: A/12 (Σ x xᵀ + (Σ x)(Σ x)ᵀ)
+    second = np.einsum("n,nij,nik->jk", areas, corners, corners) + np.einsum("n,nj,nk->jk", areas, sums, sums)
+    second = second / 12 - area * np.outer(com, com)
+    return RigidMass(area, com, np.trace(second) * np.eye(3) - second)

@@ -142,7 +142,10 @@ def note_urdf_leftovers(r: Reading, robot: Element) -> None:
             r.note("mimic of a joint that does not exist", [f"{name} of {mimic.get('joint')}"])
         elif leader.get("type") == "fixed" and joint.get("type") != "fixed":
             r.note("mimic of a fixed joint", [f"{name} of {mimic.get('joint')}"])
-    tags = Counter(element.tag for element in robot if element.tag not in ("link", "joint", "material"))
+    macros = [element.tag for element in robot.iter() if "xacro" in str(element.tag)]
+    r.note("xacro, which is to be expanded first", [f"<xacro:{tag.rpartition('}')[2]}>" for tag in macros])
+    known = ("link", "joint", "material", *macros)
+    tags = Counter(element.tag for element in robot if element.tag not in known)
     r.note("elements", [f"<{tag}> × {count}" if count > 1 else f"<{tag}>" for tag, count in tags.items()])
 
 
