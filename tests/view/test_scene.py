@@ -147,6 +147,7 @@ def test_an_endless_plane_gets_a_size(model):
     picture = scene(shaped, model.neutral)
     (plane,) = [solid for solid in picture.solids if solid.kind == "plane"]
     assert plane.body == -1 and min(plane.size) > picture.size
+    assert plane.opacity < 0.5  # what has fallen through it is seen
     assert "support" in kinds(picture)
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from robot_files import load_quietly
+from robot_texts import in_file, mjcf
 from symplectree.view.film import film
 from symplectree.view.video import paint
 
@@ -34,6 +36,16 @@ def test_colours_are_where_the_camera_sees_the_bodies(swing):
     zoom = 200 / np.tan(camera.field / 2) / -seen[2]
     pixel = first[round(200 - zoom * seen[1]), round(300 + zoom * seen[0])]
     assert pixel.max() < 110
+
+
+def test_a_floor_that_reaches_behind_the_camera_hides_nothing(tmp_path):
+    text = mjcf(
+        '<geom type="plane" size="12 12 1" rgba="0 1 0 1"/><body><freejoint/><geom size="0.3" rgba="1 0 0 1"/></body>'
+    )
+    model = load_quietly(in_file(tmp_path, text)).build()
+    traj = st.simulate(model, model.neutral, duration=0.6, dt=0.01)
+    last = list(paint(film(traj), (300, 200)))[-1].astype(int)  # the ball has fallen through
+    assert (last[..., 0] - last[..., 1] > 40).sum() > 100
 
 
 def test_a_film_that_ffmpeg_could_not_end_is_no_film(swing, tmp_path, monkeypatch):

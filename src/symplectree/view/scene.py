@@ -206,6 +206,7 @@ def _both(row: tuple[float, ...]) -> tuple[Place, Place]:
     return (int(row[0]), tuple(row[1:4])), (int(row[4]), tuple(row[5:8]))
 
 
+FLOOR = 0.4  # opacity of a plane at most: without contacts, things fall through it and are to be seen
 # Which numbers of a shape's size are whole lengths, where a solid has half ones.
 HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
 
@@ -231,7 +232,8 @@ def _own_shapes(model: Model, size: float) -> list[Solid]:
             out += _mesh_parts(solid, shape)
             continue
         elif shape.kind == "plane":  # an endless one has no size
-            solid = replace(solid, size=tuple(x if x > 0 else 2 * size for x in (*solid.size, 0.0, 0.0)[:2]))
+            extent = tuple(x if x > 0 else 2 * size for x in (*solid.size, 0.0, 0.0)[:2])
+            solid = replace(solid, size=extent, opacity=min(opacity, FLOOR))
         out.append(solid)
     warn_of(lost)
     return out

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".mp4",)
 DETAIL = 1.5  # pixels, below which meshes have none
+NEAR = 0.05  # of the distance to what the camera looks at: nothing nearer is painted
 FINER = 2  # times more pixels are painted than shown, for smooth edges
 LIGHT = np.array([0.35, 0.75, 0.56])  # towards the light: right, up, back
 
@@ -185,6 +186,8 @@ def _shaded(vertices: Array, faces: Array, color: Color, opacity: float, camera:
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normal, axis=1)
     front = (np.einsum("fi,fi->f", normal, camera.position - corners[:, 0]) > 0) & (length > 0)
+    ahead = (camera.position - corners) @ camera.axes[2]  # what reaches behind the camera would cover everything
+    front &= ahead.min(axis=1) > NEAR * np.linalg.norm(camera.position - camera.look_at)
     normal = normal[front] / length[front, None]
     light = np.clip(normal @ camera.axes.T @ (LIGHT / np.linalg.norm(LIGHT)), 0, 1)
     rgb = np.clip((0.62 + 0.45 * light)[:, None] * np.asarray(color), 0, 1)
