@@ -313,6 +313,12 @@ def test_interrupted_run_is_kept(folder, capsys):
     assert st.load_trajectory("run.nc").t[-1] > 1
 
 
+def test_terminals_without_unicode(folder):
+    line = [sys.executable, "-m", "symplectree", "info", "arm.sexp"]
+    done = subprocess.run(line, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0 and b"gravity (0, 0, -9.81) m/s?" in done.stdout
+
+
 def test_as_a_process():
     done = subprocess.run([sys.executable, "-m", "symplectree", "run", "nothing"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("error: nothing is no file")

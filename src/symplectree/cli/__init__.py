@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the computation failed, 2 wrong use, 130 stopped by Ctrl-C
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
 import warnings
@@ -44,6 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # what stands in for them may be no file
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # m/s² where a terminal knows no ²
     sys.exit(_exit_code([a for a in given if a != "--debug"], debug))
 
 
