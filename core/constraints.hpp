@@ -98,7 +98,8 @@ inline void measure_reach(const Model& m, const double* q, const Workspace<doubl
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     out.reach[i] = out.reach[body.parent] + norm1(at.pose[i].r);
-    out.turn[i] = std::max(out.turn[body.parent], body.nv == 1 ? std::fabs(q[body.q]) : 1.0);
+    out.turn[i] = std::max(out.turn[body.parent], body.flat() ? std::fabs(q[body.q]) : 1.0);
+    for (int k = 1; k < body.nv && body.flat(); ++k) out.turn[i] = std::max(out.turn[i], std::fabs(q[body.q + k]));
   }
 }
 
@@ -323,7 +324,7 @@ inline void RowStructure::find_idle_rows(const Model& m) {
           for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) {
             const double size =
                 norm1(at.S[j].angular) * norm1(f.angular) + norm1(at.S[j].linear) * norm1(f.linear) + 1e-6;
-            if (std::fabs(dot(at.S[j], f)) > 1e-12 * size) idle[k] = 0;
+            if (!(std::fabs(dot(at.S[j], f)) <= 1e-12 * size)) idle[k] = 0;  // a formula may have no value there
           }
       }
     }

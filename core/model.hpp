@@ -6,19 +6,22 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "formula.hpp"
 #include "math.hpp"
 #include "tape.hpp"
 
 namespace symplectree {
 
-enum class Kind { Revolute, Prismatic, Screw, Ball, Free };
+enum class Kind { Revolute, Prismatic, Screw, Ball, Free, Formula };
 
 struct Body {
   int parent = 0;
   Kind kind = Kind::Revolute;
   int q = 0, v = 0, nv = 0;  // where its coordinates begin, and how many velocities it has
+  const PoseFormula* formula = nullptr;
   double mass = 0, pitch = 0;
   Mat3<double> base_axes;    // the joint's base axes in the parent's axes
   Vec3<double> base_point;   // the joint's base origin from the parent's centre, in the parent's axes
@@ -26,6 +29,10 @@ struct Body {
   Sym3<double> inertia;      // about the centre of mass, in this body's axes
   Mat3<double> axes;         // this body's axes in the axes of the user's link frame
   Vec3<double> link_centre;  // centre of mass in the user's link frame
+
+  // Are its coordinates plain numbers, as many as velocities, or do they hold a quaternion?
+  bool flat() const { return kind != Kind::Ball && kind != Kind::Free; }
+  int nq() const { return flat() ? nv : nv + 1; }
 };
 
 struct JointSpring {
@@ -126,6 +133,8 @@ struct Model {
   std::vector<double> armature;  // of each velocity
   std::vector<int> body_of;      // body of each velocity
   std::vector<int> quaternions;  // bodies with a Ball or Free joint
+  std::vector<int> formula_bodies;
+  std::vector<std::unique_ptr<PoseFormula>> formulas;
   Vec3<double> gravity;
   double ground_energy = 0;
   std::vector<JointSpring> joint_springs;

@@ -58,6 +58,7 @@ from symplectree.joints import (
     Ball,
     Cylindrical,
     Fixed,
+    FormulaJoint,
     Free,
     Planar,
     Prismatic,
@@ -75,7 +76,8 @@ __all__ = [
     # building
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
     # joints
-    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
+    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "FormulaJoint",
+    "check_joint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
     "UserPotential", "UserForce", "element_terms", "check_element",
