@@ -56,6 +56,7 @@ from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variationa
 from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
+    CurveJoint,
     Cylindrical,
     Fixed,
     FormulaJoint,
@@ -63,7 +64,10 @@ from symplectree.joints import (
     Planar,
     Prismatic,
     Revolute,
+    RollingJoint,
     Screw,
+    SurfaceContactJoint,
+    SurfaceJoint,
     Universal,
     check_joint,
 )
@@ -76,8 +80,8 @@ __all__ = [
     # building
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
     # joints
-    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "FormulaJoint",
-    "check_joint",
+    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
+    "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
     "UserPotential", "UserForce", "element_terms", "check_element",

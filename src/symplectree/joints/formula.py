@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,7 +14,8 @@ from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import Array
 from symplectree.numeric import real_array, shown
-from symplectree.symbolic.pose_formula import REMEDY, PoseFormula, pose_expressions, trace_pose
+from symplectree.symbolic.pose_formula import REMEDY, PoseFormula, PoseTape, pose_expressions, trace_pose
+from symplectree.symbolic.rigid import matrix, quiet
 
 MOST = 6  # coordinates of one joint
 SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
@@ -29,6 +29,8 @@ class SymbolicJoint(Joint):
     stands when nothing is said (`model.neutral`): one number for all coordinates, or one for each; the formula must be
     regular there.
     """
+
+    in_files: ClassVar[bool] = False  # a file holds any of them as a FormulaJoint
 
     start: float | tuple[float, ...] = field(default=0.0, kw_only=True)
 
@@ -64,15 +66,14 @@ class SymbolicJoint(Joint):
         import casadi
 
         q = casadi.SX.sym("q", self.nq)
-        R, x = self._traced(q)
         try:
-            return trace_pose(R, x, q)
+            return trace_pose(*self._traced(q), q)
         except ModelError as error:
             raise ModelError(f"joint {self.name!r}: {error}") from None
 
     def expressions(self, q: Any) -> tuple[Any, Any, Any, Any]:
         """(R, x, S, dS) as CasADi expressions of the vector of symbols q: (3, 3), (3,), (6, n), and [j] = ∂_j S (6, n)."""
-        R, x = self.tapes.symbols(q) if "tapes" in self.__dict__ and self._forgotten() else self._traced(q)
+        R, x = self.tapes.symbols(q)
         S, dS, _ = pose_expressions(R, x, q)
         return R, x, S, dS
 
@@ -91,6 +92,11 @@ class SymbolicJoint(Joint):
 
     def steps(self) -> tuple[Step, ...]:
         return (Step("formula", coordinates=self.nq, formula=self.tapes),)
+
+    def written(self) -> FormulaJoint:
+        """The same joint as a file holds it: its pose as a tape."""
+        tape = PoseTape(self.tapes.pose)
+        return FormulaJoint(self.name, tape, self.nq, start=self.start, armature=self.armature)
 
     def samples(self, rng: np.random.Generator, count: int) -> list[Array]:
         """Configurations around the start where the formula has values: near it where it has few."""
@@ -145,8 +151,7 @@ class SymbolicJoint(Joint):
         import casadi
 
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
+            with quiet():
                 R, x = self.pose(q)
                 R, x = matrix(R), casadi.vec(matrix(x))
         except ModelError:
@@ -161,15 +166,10 @@ class SymbolicJoint(Joint):
             )
         return casadi.densify(R), casadi.densify(x)
 
-    def _forgotten(self) -> bool:
-        """Has pickling left the functions behind?"""
-        return self.__dict__.get("forgotten", False)
-
     def __getstate__(self) -> dict[str, Any]:
         """Plain data: functions of Python are left out, the tapes stay."""
         _ = self.tapes
-        kept = {name: None if callable(value) else value for name, value in self.__dict__.items()}
-        return kept | {"forgotten": True}
+        return {name: None if callable(value) else value for name, value in self.__dict__.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -177,37 +177,33 @@ class SymbolicJoint(Joint):
 
 @dataclass(frozen=True)
 class FormulaJoint(SymbolicJoint):
-    """A joint whose pose is `formula`, a Python function of CasADi symbols.
+    """A joint whose pose is a formula: a Python function of CasADi symbols.
 
         FormulaJoint("q", lambda q: (st.symbolic.rotation("z", q), [q * np.cos(q), q * np.sin(q), 0]))
 
-    formula: takes the coordinate (a symbol) when there is one, else the vector of them (q[0], q[1], …), and returns the
+    function: takes the coordinate (a symbol) when there is one, else the vector of them (q[0], q[1], …), and returns the
         pose of the moving frame in the base frame: a 4×4 matrix, or a 3×3 rotation and three numbers. Write it with
         operators, and functions of CasADi or NumPy.
     coordinates: how many, 1 to 6.
     """
 
-    formula: Callable[[Any], Any] | PoseFormula
+    in_files: ClassVar[bool] = True
+
+    function: Callable[[Any], Any]
     coordinates: int = 1
 
     def __post_init__(self) -> None:
         count = self.coordinates
         if not isinstance(count, int | np.integer) or isinstance(count, bool) or not 1 <= count <= MOST:
             raise ModelError(f"joint {self.name!r} has {shown(count)} coordinates; give a whole number from 1 to {MOST}")
-        if isinstance(self.formula, PoseFormula):
-            self.__dict__["tapes"] = self.formula
-            self.__dict__["forgotten"] = True
-        elif not callable(self.formula):
-            raise ModelError(f"the formula of joint {self.name!r} is {shown(self.formula)}; give a function")
+        if not callable(self.function):
+            raise ModelError(f"the formula of joint {self.name!r} is {shown(self.function)}; give a function")
 
     def size(self) -> int:
         return int(self.coordinates)
 
     def pose(self, q: Any) -> tuple[Any, Any]:
-        if self._forgotten():
-            return self.tapes.symbols(q)
-        assert callable(self.formula)
-        given = self.formula(q[0] if self.coordinates == 1 else q)
+        given = self.function(q[0] if self.coordinates == 1 else q)
         if isinstance(given, tuple) and len(given) == 2:
             return given
         T = matrix(given)
@@ -217,25 +213,3 @@ class FormulaJoint(SymbolicJoint):
                 "rotation and 3 numbers"
             )
         return T[:3, :3], T[:3, 3]
-
-
-def matrix(given: Any) -> Any:
-    """A CasADi matrix from one, from a NumPy array, or from (nested) sequences of symbols and numbers."""
-    import casadi
-
-    if isinstance(given, casadi.SX):
-        return given
-    if isinstance(given, casadi.DM) or np.isscalar(given):
-        return casadi.SX(given)
-    rows: Sequence[Any] = list(given)
-    if all(np.ndim(row) == 0 or isinstance(row, casadi.SX) and row.numel() == 1 for row in rows):
-        return casadi.vertcat(*(casadi.SX(row) for row in rows))
-    return casadi.vertcat(*(casadi.horzcat(*(casadi.SX(item) for item in _items(row))) for row in rows))
-
-
-def _items(row: Any) -> list[Any]:
-    import casadi
-
-    if isinstance(row, casadi.SX | casadi.DM):
-        return [row[i] for i in range(row.numel())]
-    return list(row)

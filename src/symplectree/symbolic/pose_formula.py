@@ -5,6 +5,7 @@ subexpressions, so that a pose does not pay for second derivatives:
 
 | tape | inputs | outputs |
 | --- | --- | --- |
+| `pose` | q (n) | R by columns (9), x (3): all others follow from it |
 | `tapes[0]` | q (n) | R by columns (9), x (3), S_j (n × 6) |
 | `tapes[1]` | q | the same, then ∂_j S_i at [j, i] (n × n × 6) |
 | `tapes[2]` | q | the same, then ∂_k ∂_j S_i at [k, j, i] for k ≤ j (n (n + 1) / 2 × n × 6) |
@@ -17,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.lie import Array, pose
+from symplectree.lie import Array
+from symplectree.lie import pose as rigid_motion
 from symplectree.symbolic.run_tape import run_tape
 from symplectree.symbolic.tape import Tape, from_casadi
 
@@ -29,15 +31,16 @@ REMEDY = (
 
 @dataclass(frozen=True, eq=False)
 class PoseFormula:
-    """`coordinates` (1 to 6) and the three tapes; plain data, which pickles."""
+    """`coordinates` (1 to 6), the tape of the pose alone, and the three tapes; plain data, which pickles."""
 
     coordinates: int
+    pose: Tape
     tapes: tuple[Tape, Tape, Tape]
 
     def transform(self, q: Any) -> Array:
         """T(q), (4, 4)."""
         out = self._run(0, q)
-        return pose(out[:9].reshape(3, 3).T, out[9:12])
+        return rigid_motion(out[:9].reshape(3, 3).T, out[9:12])
 
     def subspace(self, q: Any) -> Array:
         """S(q), (6, n)."""
@@ -58,14 +61,29 @@ class PoseFormula:
         return full
 
     def symbols(self, q: Any) -> tuple[Any, Any]:
-        """R (3 × 3) and x (3) as CasADi expressions of the symbols q, from the tape: for joints without their function."""
-        import casadi
-
-        out = run_tape(self.tapes[0], [q[i] for i in range(self.coordinates)], casadi)
-        return casadi.reshape(casadi.vertcat(*out[:9]), 3, 3), casadi.vertcat(*out[9:12])
+        """R (3 × 3) and x (3) as CasADi expressions of the symbols q."""
+        return pose_of_tape(self.pose, q)
 
     def _run(self, order: int, q: Any) -> Array:
         return np.array(run_tape(self.tapes[order], np.ravel(np.asarray(q, dtype=float))), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class PoseTape:
+    """The function of a joint's coordinates that a tape stands for: what a file holds in place of a Python function."""
+
+    tape: Tape
+
+    def __call__(self, q: Any) -> tuple[Any, Any]:
+        return pose_of_tape(self.tape, [q] if self.tape.inputs == 1 else q)
+
+
+def pose_of_tape(tape: Tape, q: Any) -> tuple[Any, Any]:
+    """R (3 × 3) and x (3) as CasADi expressions of the symbols q, from the tape of a pose."""
+    import casadi
+
+    out = run_tape(tape, [q[i] for i in range(tape.inputs)], casadi)
+    return casadi.reshape(casadi.vertcat(*out[:9]), 3, 3), casadi.vertcat(*out[9:12])
 
 
 def pose_expressions(R: Any, x: Any, q: Any) -> tuple[Any, Any, Any]:
@@ -88,10 +106,16 @@ def _twist(R: Any, dR: Any, dx: Any) -> Any:
 
 
 def trace_pose(R: Any, x: Any, q: Any) -> PoseFormula:
-    """The tapes of a pose (R, x) of symbols q; raises ModelError on what the core cannot execute."""
+    """The tapes of a pose (R, x) of symbols q; raises ModelError on what the core cannot execute.
+
+    Derivatives are those of the tape of the pose, so that whoever has this tape gets the same ones to the last bit.
+    """
     import casadi
 
     n = q.numel()
+    shared = casadi.cse([casadi.densify(casadi.vertcat(casadi.vec(R), x))])[0]
+    alone = from_casadi(casadi.Function("pose", [q], [shared]), REMEDY)
+    R, x = pose_of_tape(alone, q)
     S, dS, ddS = pose_expressions(R, x, q)
     parts = [casadi.vec(R), x, casadi.vec(S)]
     tapes = []
@@ -99,4 +123,4 @@ def trace_pose(R: Any, x: Any, q: Any) -> PoseFormula:
         parts += further
         shared = casadi.cse([casadi.densify(casadi.vertcat(*parts))])[0]
         tapes.append(from_casadi(casadi.Function("pose", [q], [shared]), REMEDY))
-    return PoseFormula(n, (tapes[0], tapes[1], tapes[2]))
+    return PoseFormula(n, alone, (tapes[0], tapes[1], tapes[2]))
