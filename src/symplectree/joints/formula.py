@@ -109,8 +109,11 @@ class SymbolicJoint(Joint):
                 found.append(q)
         return found or [self.neutral]
 
-    def fault(self, q: ArrayLike) -> str | None:
-        """What is wrong with the formula at q, in a sentence naming the joint and the value; None when nothing is."""
+    def fault(self, q: ArrayLike, small: float = SINGULAR) -> str | None:
+        """What is wrong with the formula at q, in a sentence naming the joint and the value; None when nothing is.
+
+        Singular is where S, relative to its columns at the start, has a singular value below `small`.
+        """
         q = np.ravel(np.asarray(q, dtype=float))
         where = f"joint {self.name!r} at {self._at(q)}"
         out = self.tapes._run(1, q)
@@ -121,16 +124,15 @@ class SymbolicJoint(Joint):
         if off > 1e-9:
             return f"the rotation of {where} is not a rotation matrix (off by {off:.3g})"
         if np.linalg.det(R) < 0:
-            return f"the rotation of {where} is a reflection; turn one of its axes round"
+            return f"the rotation of {where} is a reflection"
         if not np.all(np.isfinite(out)):
             return f"the formula of {where} cannot be differentiated"
-        S = self.tapes.subspace(q)
+        S, usual = self.tapes.subspace(q), np.linalg.norm(self.tapes.subspace(self.neutral), axis=0)
         sizes = np.linalg.norm(S, axis=0)
-        if np.any(sizes == 0):
-            k = int(np.argmin(sizes))
+        k = int(np.argmin(sizes / np.where(usual > 0, usual, 1.0)))
+        if sizes[k] <= small * usual[k]:
             return f"the formula of {where} is singular: coordinate {k} does not move it there"
-        values = np.linalg.svd(S / sizes, compute_uv=False)
-        if values[-1] < SINGULAR * values[0]:
+        if np.linalg.svd(S / sizes, compute_uv=False)[-1] <= small:
             return f"the formula of {where} is singular: its coordinates do not move it independently there"
         return None
 
