@@ -225,8 +225,18 @@ inline void row_accelerations(const Model& m, const double* q, const double* v, 
     if (r.function >= 0) m.potentials[r.function].evaluate(q[r.q1], phi);
     out[r.row] = r.c1 * (phi[2] * v[r.v1] * v[r.v1] + phi[1] * a[r.v1]) + r.c2 * a[r.v2];
   }
-  // The user's rows: Dh a + d(Dh)/dt v, the latter by a central difference along v.
-  if (std::none_of(m.users.begin(), m.users.end(), [](const UserElement& u) { return u.rows > 0; })) return;
+  // The user's rows: Dh a + d(Dh)/dt v, the latter of functions of Python by a central difference along v.
+  UserTerms exact;
+  for (const UserElement& u : m.users) {
+    if (u.kind != UserElement::Constraint || u.tapes.empty()) continue;
+    exact.evaluate(u, 2, q, v);
+    for (int k = 0; k < u.rows; ++k) {
+      out[u.first_row + k] = exact.second[k];
+      for (int j = 0; j < u.size(); ++j) out[u.first_row + k] += exact.first[u.size() * k + j] * a[u.v[j]];
+    }
+  }
+  const auto by_differences = [](const UserElement& u) { return u.rows > 0 && u.tapes.empty(); };
+  if (std::none_of(m.users.begin(), m.users.end(), by_differences)) return;
   double fastest = 1e-12;
   for (int j = 0; j < m.nv; ++j) fastest = std::max(fastest, std::fabs(v[j]));
   const double step = 1e-5 / fastest;
@@ -237,7 +247,7 @@ inline void row_accelerations(const Model& m, const double* q, const double* v, 
   retract(m, q, d.data(), behind.data());
   UserTerms t, later, earlier;
   for (const UserElement& u : m.users) {
-    if (u.kind != UserElement::Constraint) continue;
+    if (!by_differences(u)) continue;
     t.evaluate(u, 1, q, nullptr), later.evaluate(u, 1, ahead.data(), nullptr);
     earlier.evaluate(u, 1, behind.data(), nullptr);
     for (int k = 0; k < u.rows; ++k) {

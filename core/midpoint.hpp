@@ -87,7 +87,7 @@ class MidpointScheme {
     }
     if (m_.rows == 0) return largest;
     compute_poses(m_, q1, end_);
-    return rows_.add_residual<WithDerivative>(q1, end_, r_, scale_, largest, worst);
+    return rows_.add_residual<WithDerivative>(q0, q1, end_, r_, scale_, largest, worst);
   }
 
   bool quick_direction(double, const double*, const double*, double*) { return false; }

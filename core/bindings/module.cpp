@@ -172,6 +172,8 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
     for (const nb::handle k : given.attr("v")) u.v.push_back(nb::cast<int>(k));
     u.first_row = nb::cast<int>(given.attr("first_row")), u.rows = nb::cast<int>(given.attr("rows"));
     u.owner = nb::cast<int>(given.attr("owner"));
+    for (const nb::handle t : given.attr("tapes")) u.tapes.push_back(tape(t));
+    if (!given.attr("step").is_none()) u.step = tape(given.attr("step"));
     const nb::object rows = nb::borrow(given);
     const std::size_t nq = u.q.size(), nv = u.v.size();
     u.evaluate = [rows, evaluate, nq, nv](int order, const double* q, const double* v, double* value, double* first,

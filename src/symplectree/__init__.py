@@ -34,6 +34,9 @@ from symplectree.elements import (
     CamConstraint,
     Damper,
     DistanceConstraint,
+    FormulaConstraint,
+    FormulaForce,
+    FormulaPotential,
     GearConstraint,
     HingeConstraint,
     JointConstraint,
@@ -43,6 +46,7 @@ from symplectree.elements import (
     NonlinearSpring,
     PlaneConstraint,
     PointConstraint,
+    RollingConstraint,
     ScrewConstraint,
     SpatialWrench,
     Spring,
@@ -84,10 +88,10 @@ __all__ = [
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
-    "UserPotential", "UserForce", "element_terms", "check_element",
+    "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
-    "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint",
+    "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
