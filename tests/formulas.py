@@ -45,6 +45,18 @@ def ellipsoid(a, b, c):
     return lambda u, v: (a * np.sin(v), b * np.cos(v) * np.sin(u), c * np.cos(v) * np.cos(u))
 
 
+def reach():
+    """Through joints of every kind, all of one coordinate."""
+    return st.LinkageJoint(
+        "j",
+        [
+            (st.Revolute("a", "y"), lambda q: q), (0, 0, -0.4), (st.Screw("b", "x", pitch=0.2), lambda q: -2 * q),
+            (st.Planar("c"), lambda q: [q, q**2, 0.3 * q]), (st.Ball("d"), lambda q: [1, 0.1 * q, 0.2, q]),
+            np.diag([1.0, -1.0, -1.0, 1.0]), (st.Free("e"), lambda q: [0, q, 0, 1, q, 0, 0]), (revolute(), lambda q: 3 * q),
+        ],
+    )  # fmt: skip
+
+
 def every_joint():
     """One of every kind that is a formula."""
     return [
@@ -59,7 +71,9 @@ def every_joint():
         st.SurfaceJoint("j", torus),
         st.SurfaceJoint("j", torus, spin=True),
         st.SurfaceContactJoint("j", ellipsoid(2, 1.5, 1), ellipsoid(0.3, 0.25, 0.2)),
-        st.SurfaceContactJoint("j", torus, torus, spin=False, facing=False),
+        st.SurfaceContactJoint("j", torus, lambda u, v: torus(u, v, 0.5, 0.2), spin=False, start=(0.1, 0.2, 0.3, 0.4)),
+        reach(),
+        st.LinkageJoint.four_bar("j", ground=0.03, crank=0.026, coupler=0.022, rocker=0.032, crossed=True, start=1.0),
         st.RollingJoint.wheel("j", radius=0.5),
         st.RollingJoint.wheel("j", radius=0.5, on=2.0),
         st.RollingJoint.wheel("j", radius=0.5, on=2.0, inside=True),

@@ -65,6 +65,7 @@ from symplectree.joints import (
     Fixed,
     FormulaJoint,
     Free,
+    LinkageJoint,
     Planar,
     Prismatic,
     Revolute,
@@ -85,7 +86,7 @@ __all__ = [
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
     # joints
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
-    "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint",
+    "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
     "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from formulas import ball_by_angles, ellipsoid, every_joint, helix, revolute, screw, torus, wave
+from formulas import ball_by_angles, ellipsoid, every_joint, helix, reach, revolute, screw, torus, wave
 from refusal import refuses
 from symplectree.lie import pose, rotation
 
@@ -97,12 +97,38 @@ def test_wheel_on_a_line_turns_by_way_over_radius():
     np.testing.assert_allclose(T, pose(rotation(EYE[2], -0.6), (0.3, 0.5, 0)), atol=1e-15)
 
 
+def test_linkage_is_the_product_of_its_joints():
+    q, T = 0.4, np.eye(4)
+    for part in reach().parts:
+        if isinstance(part, tuple) and len(part) == 2:
+            joint, function = part
+            T = T @ joint.transform(np.ravel(np.array(function(q), dtype=float)))
+        else:
+            T = T @ (np.array(part) if np.ndim(part) == 2 else pose(x=part))
+    np.testing.assert_allclose(reach().transform([q]), T, atol=1e-14)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_four_bar_closes(crossed):
+    """The end of the coupler stays at the rocker's length from its foot, on the chosen side."""
+    lengths = {"ground": 0.5, "crank": 0.2, "coupler": 0.45, "rocker": 0.4}
+    joint = st.LinkageJoint.four_bar("f", **lengths, crossed=crossed)
+    for q in np.linspace(0, 6, 9):
+        T = joint.transform([q])
+        end = T @ [0.45, 0, 0, 1]
+        assert np.linalg.norm(end[:2] - [0.5, 0]) == pytest.approx(0.4, abs=1e-14)
+        pin, foot = T[:2, 3], np.array([0.5, 0])
+        assert np.linalg.norm(pin) == pytest.approx(0.2, abs=1e-15)
+        turn = np.cross([*(foot - pin), 0], [*(end[:2] - pin), 0])[2]
+        assert (turn < 0) == crossed
+
+
 def test_neutral_need_not_be_the_identity_but_regular():
-    joint = st.CurveJoint("s", lambda s: (np.sqrt(s), 0 * s, s), frame="fixed", start=1.0)
+    joint = st.CurveJoint("s", lambda s: (np.sqrt(s), 0 * s, s), frame="fixed", start=2.0)
     st.check_joint(joint)
     m = st.Mechanism()
     m.world.link("a", joint, mass=1)
-    np.testing.assert_array_equal(m.build().neutral, [1.0])
+    np.testing.assert_array_equal(m.build().neutral, [2.0])
 
 
 def one_link(joint):
@@ -133,6 +159,11 @@ def one_link(joint):
         (lambda: st.CurveJoint("s", helix, frame="up", up=(0, 0)), ["'s'", "three numbers"]),
         (lambda: st.RollingJoint("w", lambda q: (q, 0 * q), lambda q: (np.sin(2 * q), -np.cos(2 * q))), ["'w'", "slide"]),
         (lambda: st.RollingJoint.wheel("w", radius=-1), ["'w'", "radius"]),
+        (lambda: st.LinkageJoint("l", "xy"), ["'l'", "parts"]),
+        (lambda: st.LinkageJoint("l", [(1, 2)]), ["'l'", "(1, 2)"]),
+        (lambda: st.LinkageJoint("l", [(st.Planar("p"), lambda q: q)]), ["'l'", "Planar", "1 numbers", "3 are"]),
+        (lambda: st.LinkageJoint.four_bar("l", ground=1, crank=0, coupler=1, rocker=1), ["'l'", "crank"]),
+        (lambda: st.LinkageJoint.four_bar("l", ground=5, crank=1, coupler=1, rocker=1), ["'l'", "not finite"]),
     ],
 )  # fmt: skip
 def test_formulas_that_are_no_joints(joint, words):

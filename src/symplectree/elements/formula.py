@@ -41,6 +41,9 @@ class FormulaPotential(Element):
         into.tables.users.append(rows)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_functions(self)
+
 
 @dataclass(frozen=True)
 class FormulaForce(Element):
@@ -68,6 +71,9 @@ class FormulaForce(Element):
         into.tables.users.append(rows)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_functions(self)
+
 
 @dataclass(frozen=True)
 class FormulaConstraint(Constraint):
@@ -93,6 +99,14 @@ class FormulaConstraint(Constraint):
         rows.tapes = _tapes(into, [q, v], [h], [G.T], [casadi.jacobian(G @ v, q) @ v])
         add_rows(into, rows, h.numel())
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_functions(self)
+
+
+def without_functions(element: Element) -> dict[str, Any]:
+    """What pickling keeps of an element in a model: its tapes are in the model's tables."""
+    return {name: None if callable(value) else value for name, value in vars(element).items()}
 
 
 def add_rows(into: Lowering, rows: UserRows, count: int) -> None:

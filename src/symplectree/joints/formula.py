@@ -171,10 +171,14 @@ class SymbolicJoint(Joint):
     def __getstate__(self) -> dict[str, Any]:
         """Plain data: functions of Python are left out, the tapes stay."""
         _ = self.tapes
-        return {name: None if callable(value) else value for name, value in self.__dict__.items()}
+        return {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+def _holds_function(value: Any) -> bool:
+    return callable(value) or (isinstance(value, list | tuple) and any(_holds_function(item) for item in value))
 
 
 @dataclass(frozen=True)
