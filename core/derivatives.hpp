@@ -3,7 +3,8 @@
 // Everything is written with twists s_j of the coordinates about one fixed world point O. D_j, the derivative along
 // increment j, moves all that lies at or beyond coordinate j as a rigid body with s_j, hence
 //   D_j s_i = [s_j, s_i]   when j is at or above i (the same joint included), and 0 when j lies beyond i;
-// within a joint that is a formula E_ij is added (see formula.hpp). Second derivatives are D_j(D_i f): symmetric except between coordinates of one Ball or Free joint.
+// within a joint that is a formula E_ij is added (see formula.hpp). Second derivatives are D_j(D_i f): symmetric except
+// between coordinates of one Ball or Free joint.
 #pragma once
 
 #include "dynamics.hpp"
@@ -158,8 +159,7 @@ class VelocityDerivatives {
       write_row(bracket(above_[i], J_[i]) + own_[i], dq + 6 * i);
       for (int j : path_) {
         if (beyond(i, j)) write_row(bracket(J_[j], J_[i]), dqdv + 6 * (n * i + j));
-        if (const PoseFormula* formula = c_.formula(i, j))
-          write_row(varying(*formula, j, i), dqdv + 6 * (n * i + j));
+        if (const PoseFormula* formula = c_.formula(i, j)) write_row(varying(*formula, j, i), dqdv + 6 * (n * i + j));
         write_row(second(i, j), dqdq + 6 * (n * i + j));
       }
     }
@@ -177,8 +177,8 @@ class VelocityDerivatives {
     return in_frame(c_.varying(formula, i, j), c_.m.body_of[i]);
   }
 
-  // D_j ([above_i, J_i] + own_i). above_i loses, by j beyond k, [J_k, J_j] v_k, and gains E_kj v_k where j and k belong to
-  // one formula; own_i = Σ v_k E_ki.
+  // D_j ([above_i, J_i] + own_i). above_i loses, by j beyond k, [J_k, J_j] v_k, and gains E_kj v_k where j and k belong
+  // to one formula; own_i = Σ v_k E_ki.
   Spatial<double> second(int i, int j) const {
     Spatial<double> change, total;
     for (int k : path_) {
@@ -211,9 +211,9 @@ class VelocityDerivatives {
   std::vector<int>& path_;
 };
 
-// What a formula's varying S adds to second derivatives of L along two of its own coordinates, in terms of momentum P and
-// conservative wrench Q of all that its body carries, both about the body's centre: D_j D_i L by
-// P·([V_λ, E_ij] − [G_j, s_i] + Σ_k v_k F_jik) + Q·E_ij, and D_j ∂L/∂v_i by P·E_ij, where G_j = Σ_k v_k E_kj.
+// What a formula's varying S adds to second derivatives of L along two of its own coordinates, in terms of momentum P
+// and conservative wrench Q of all that its body carries, both about the body's centre: D_j D_i L by P·([V_λ, E_ij] −
+// [G_j, s_i] + Σ_k v_k F_jik) + Q·E_ij, and D_j ∂L/∂v_i by P·E_ij, where G_j = Σ_k v_k E_kj.
 struct FormulaTerms {
   double qq, qv;
 };
@@ -230,8 +230,8 @@ inline FormulaTerms formula_terms(const Body& body, int i, int j, const Spatial<
 
 // First and second derivatives of L = T − V_gravity (springs are added by element_derivatives), JM08 (16)–(18).
 //   dq, dv (nv); dqdq[i, j] = D_j D_i L; dqdv[i, j] = D_i ∂L/∂v_j; dvdv = M.
-// With P (momentum) and C (inertia) of all that a body carries, and Z_j of velocity_change: relative to the rigid motion
-// by s_j, every velocity at or beyond j changes by Z_j. Twists and wrenches are about the body's own centre; the
+// With P (momentum) and C (inertia) of all that a body carries, and Z_j of velocity_change: relative to the rigid
+// motion by s_j, every velocity at or beyond j changes by Z_j. Twists and wrenches are about the body's own centre; the
 // wrenches of coordinate i are carried up its path, where they meet the twists of the coordinates above.
 struct LagrangianDerivatives {
   double *dq, *dv, *dqdq, *dqdv, *dvdv;

@@ -47,8 +47,7 @@ struct PointColumns {
   // D_j of column i: the coordinate nearer the root turns the other's column; a formula's own also vary.
   Vec3<T> change(int i, int j) const {
     if (!moves[i] || !moves[j]) return {};
-    const Vec3<T> turned =
-        c->at_or_above(j, i) ? cross(c->s[j].angular, column[i]) : cross(c->s[i].angular, column[j]);
+    const Vec3<T> turned = c->at_or_above(j, i) ? cross(c->s[j].angular, column[i]) : cross(c->s[i].angular, column[j]);
     const PoseFormula* formula = c->formula(i, j);
     return formula ? turned + c->varying_at(*formula, i, j, x) : turned;
   }

@@ -1,8 +1,8 @@
 // The pose of a joint as a formula of its coordinates, executed from tapes (symplectree/symbolic/pose_formula.py).
 //
-// Derivatives of its twists S_i(q), carried to world axes at the body's centre: E_ij = Ad ∂_j S_i, F_kji = Ad ∂_k ∂_j S_i.
-// Twists of a formula about a fixed point change with its own coordinates by D_j s_i = [s_j, s_i] + E_ij; of all other
-// joints E and F are zero.
+// Derivatives of its twists S_i(q), carried to world axes at the body's centre: E_ij = Ad ∂_j S_i, F_kji = Ad ∂_k ∂_j
+// S_i. Twists of a formula about a fixed point change with its own coordinates by D_j s_i = [s_j, s_i] + E_ij; of all
+// other joints E and F are zero.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct PoseFormula {
 // Memory for running the formulas of a model, and what they give.
 template <class T>
 struct FormulaWorkspace {
-  std::vector<T> raw;             // outputs of the last tape
+  std::vector<T> raw;  // outputs of the last tape
   std::vector<double> q, out, work;
   std::vector<Spatial<T>> E, F;  // of all formulas; see PoseFormula
 

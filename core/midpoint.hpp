@@ -173,7 +173,9 @@ class MidpointScheme {
 
   // Of velocity j, in units of ε.
   double rounding(const Body& b, int j, double h, const double* q1) const {
-    const double coordinate = b.flat() ? q1[b.q + j - b.v] : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3] : 1.0;
+    const double coordinate = b.flat()                               ? q1[b.q + j - b.v]
+                              : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3]
+                                                                     : 1.0;
     return std::fabs(mid_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
   }
 

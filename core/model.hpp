@@ -120,8 +120,9 @@ struct Potential {
 // same results in a row, gives value and derivatives up to `order`:
 // potential: V, gradient (k), Hessian (k × k); force: f (k), ∂f/∂q and ∂f/∂v (k × k); constraint: h (rows), Dh, and of
 // formulas D²h(v, v) (rows). A formula's tapes take (q, v).
-// A nonholonomic constraint P(q) v = 0 has h = 0, Dh = P, and d(P)/dt v in place of D²h(v, v). Of a step from q to q' it
-// asks that P(q_m) (q' − q) = 0 with q_m half-way; `step` takes (q_m, q' − q) and gives that and its derivative in q'.
+// A nonholonomic constraint P(q) v = 0 has h = 0, Dh = P, and d(P)/dt v in place of D²h(v, v). Of a step from q to q'
+// it asks that P(q_m) (q' − q) = 0 with q_m half-way; `step` takes (q_m, q' − q) and gives that and its derivative in
+// q'.
 struct UserElement {
   enum Kind { Potential, Force, Constraint } kind;
   std::vector<int> q, v;  // places of its coordinates

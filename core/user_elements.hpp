@@ -27,8 +27,7 @@ struct UserTerms {
   void evaluate_step(const UserElement& u, const double* q0, const double* q1) {
     const std::size_t k = u.v.size();
     q.resize(k), v.resize(k), value.resize(u.rows), first.resize(u.rows * k), second.clear();
-    for (std::size_t i = 0; i < k; ++i)
-      q[i] = 0.5 * (q0[u.q[i]] + q1[u.q[i]]), v[i] = q1[u.q[i]] - q0[u.q[i]];
+    for (std::size_t i = 0; i < k; ++i) q[i] = 0.5 * (q0[u.q[i]] + q1[u.q[i]]), v[i] = q1[u.q[i]] - q0[u.q[i]];
     run(u, u.step);
   }
 

@@ -116,7 +116,8 @@ inline void position_loads(VariationalWorkspace& w, Workspace<double>& at, const
 }
 
 // Momentum and damping impulse of the own rotor and damper of a joint with several coordinates, of which r loses `t` at
-// the beginning and p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv × nv).
+// the beginning and p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv ×
+// nv).
 inline void joint_block_terms(const VariationalWorkspace& w, const Body& body, const double* q0, const double* q1,
                               double h, bool end, double* t, double* N) {
   const bool free = body.kind == Kind::Free;

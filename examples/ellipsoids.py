@@ -2,8 +2,8 @@
 
 python examples/ellipsoids.py
 
-`SurfaceContactJoint` keeps the surfaces in touch by coordinates (where the contact is on each of them, and the angle between
-them), and `RollingConstraint` keeps them from sliding, which is a constraint on velocities only.
+`SurfaceContactJoint` keeps the surfaces in touch by coordinates (where the contact is on each of them, and the angle
+between them), and `RollingConstraint` keeps them from sliding, which is a constraint on velocities only.
 """
 
 from pathlib import Path

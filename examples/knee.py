@@ -21,15 +21,20 @@ STRAIGHT = 0.7  # angle of the ligament where the leg is straight
 
 
 def leg(knee, frame):
-    """Hip, thigh, knee and shin in the plane xz; the linkage's plane is turned from xy into it. `frame`: its shin's pose."""
+    """Hip, thigh, knee and shin in the plane xz, the linkage's plane turned into it. `frame`: the knee's pose in the leg's
+    axes where the leg is straight."""
     m = st.Mechanism()
-    thigh = m.world.link(
-        "thigh", st.Revolute("hip", "y"), mass=8.0, com=(0, 0, -0.19), inertia=(0.13, 0.13, 0.03)
-    )
+    thigh = m.world.link("thigh", st.Revolute("hip", "y"), mass=8.0, com=(0, 0, -0.19), inertia=(0.13, 0.13, 0.03))
     moving = thigh.link("knee", knee, at=(-0.012, 0, -THIGH), rotate=(np.pi / 2, 0, 0))
     place = np.linalg.inv(frame)  # so that the shin hangs straight down where the knee is straight
     moving.link(
-        "shin", st.Fixed(), at=place[:3, 3], rotate=place[:3, :3], mass=4.0, com=(0, 0, -0.25), inertia=(0.07, 0.07, 0.01)
+        "shin",
+        st.Fixed(),
+        at=place[:3, 3],
+        rotate=place[:3, :3],
+        mass=4.0,
+        com=(0, 0, -0.25),
+        inertia=(0.07, 0.07, 0.01),
     ).frame("ankle", at=(0, 0, -SHIN))
     return m.build()
 
@@ -61,7 +66,10 @@ swing = traj["knee"]
 angle = np.unwrap([np.arctan2(T[1, 0], T[0, 0]) for T in map(four_bar.transform, swing[:, None])])
 way = np.array([centre(q) for q in np.linspace(swing.min(), swing.max(), 100)])
 print(f"leg with a knee of four bars, {len(traj) - 1} steps of {1e3 * DT:g} ms")
-print(f"  the knee bends by {np.degrees(np.ptp(angle)):.0f}°, and its centre wanders by {1e3 * np.ptp(way, axis=0).max():.0f} mm")
+print(
+    f"  the knee bends by {np.degrees(np.ptp(angle)):.0f}°, and its centre wanders by "
+    f"{1e3 * np.ptp(way, axis=0).max():.0f} mm"
+)
 print(
     f"  energy: sways by {np.ptp(traj.energy):.1e} J of {np.ptp(traj.potential):.1f} J exchanged; its mean moves by "
     f"{abs(traj.energy[half:].mean() - traj.energy[:half].mean()):.1e} J from one half to the other"

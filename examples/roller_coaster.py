@@ -62,7 +62,9 @@ for x, y, z in np.array(track(fine[::400])).T:
 for k, row in enumerate(range(0, 3200, 400)):
     for i in range(CARS):
         T = traj.pose(f"car{i}")[row]
-        corners = np.array([[-1.2, 0, 0], [1.2, 0, 0], [1.2, 0, 1], [-1.2, 0, 1], [-1.2, 0, 0]]) @ T[:3, :3].T + T[:3, 3]
+        corners = (
+            np.array([[-1.2, 0, 0], [1.2, 0, 0], [1.2, 0, 1], [-1.2, 0, 1], [-1.2, 0, 0]]) @ T[:3, :3].T + T[:3, 3]
+        )
         axes.plot(*corners.T, color=f"C{k}", linewidth=1.5)
     axes.text(*(points[row] + [0, 0, 2.5]), f"{row * DT:g} s", color=f"C{k}")
 axes.set_box_aspect((25, 20, 9), zoom=1.3)

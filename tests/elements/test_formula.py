@@ -10,7 +10,13 @@ import symplectree as st
 from mechanisms import planar_chain, random_state
 from refusal import refuses
 
-METHODS = [st.Variational(), st.Variational("exp"), st.Variational("midpoint"), st.RK4(), st.Variational(solver="dense")]
+METHODS = [
+    st.Variational(),
+    st.Variational("exp"),
+    st.Variational("midpoint"),
+    st.RK4(),
+    st.Variational(solver="dense"),
+]
 
 
 def chain(*elements):

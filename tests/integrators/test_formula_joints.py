@@ -81,7 +81,8 @@ def test_native_joints_as_formulas_in_a_loop(method):
 @pytest.mark.parametrize("prescribed", [{"j": lambda t: 0.4 + np.sin(3 * t)}, {"first": lambda t: 0.7 + t**2}])
 def test_prescribed_formulas(prescribed):
     one, two = (
-        run(both(joint), START, st.Variational(), prescribed=prescribed) for joint in (revolute(), st.Revolute("j", "y"))
+        run(both(joint), START, st.Variational(), prescribed=prescribed)
+        for joint in (revolute(), st.Revolute("j", "y"))
     )
     np.testing.assert_allclose(one.q, two.q, rtol=0, atol=1e-12)
     np.testing.assert_allclose(one.prescribed_forces, two.prescribed_forces, rtol=0, atol=1e-7)  # rounding over h²

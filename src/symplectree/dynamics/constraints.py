@@ -57,7 +57,9 @@ def project_velocity(model: Model, q: Any, v: Any, *, fixed: Iterable[str] = ())
     for place in model.joints.values():
         held = set(driven) & set(range(place.v.start, place.v.stop))
         if isinstance(place.joint, SymbolicJoint) and 0 < len(held) < place.joint.nv:
-            raise ModelError(f"fixed names a part of joint {place.joint.name!r}, which is a formula; name the whole joint")
+            raise ModelError(
+                f"fixed names a part of joint {place.joint.name!r}, which is a formula; name the whole joint"
+            )
     bodies = np.unique(np.searchsorted(model.v_start, driven, side="right") - 1)
     v = velocity(model, v)
     return velocities(model, q, momenta(model, q, v), v, bodies)

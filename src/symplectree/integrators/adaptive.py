@@ -9,8 +9,8 @@ import numpy as np
 
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.classical import no_longer_finite
-from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array

@@ -13,7 +13,7 @@ AHEAD = np.concatenate([np.linspace(0, 2, 41), [-0.5, -1, 4, 8]])  # in steps
 
 
 def formula_fault(model: Model, q: Array, v: Array, dt: float) -> str:
-    """"; " and a sentence that names the joint and the value, when a formula has no value or is singular near where a
+    """ "; " and a sentence that names the joint and the value, when a formula has no value or is singular near where a
     step of `dt` from (q, v) leads; else nothing."""
     if not np.all(np.isfinite(q)):
         return ""

@@ -6,7 +6,7 @@
 | `(formula x (+ (* 2 (sin x)) (^ x 2)))` | its variable and one expression, of the operations below and `pi` |
 | `(tape WORK (const 1 3) (input 0 0 0) …)` | instructions (operation result first second), see `symbolic/tape.py` |
 | `(spline (breaks …) (coefficients (a b c d) …))` | piecewise cubics, highest power first |
-| `(pose N WORK (const 1 3) …)` | a joint's pose: a tape with N inputs, the coordinates, and 12 outputs, R by columns and x |
+| `(pose N WORK (const 1 3) …)` | a joint's pose: a tape of its N coordinates with 12 outputs, R by columns and x |
 
 Operations: + - * / ^ sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh abs sign min max.
 """
@@ -23,8 +23,8 @@ from symplectree.elements.nonlinear_spring import lowered
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, number
 from symplectree.io.reader import Node, Source, nearest, shown
-from symplectree.numeric import real_array
 from symplectree.joints.formula import MOST
+from symplectree.numeric import real_array
 from symplectree.symbolic.formula import MANY, OPERATIONS, Formula, Step, from_tape
 from symplectree.symbolic.pose_formula import PoseTape
 from symplectree.symbolic.tape import OPERATIONS as TAPE_OPERATIONS

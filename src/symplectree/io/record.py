@@ -128,9 +128,7 @@ def _names(model: Model) -> dict[str, Variable]:
     steps = [step for place in model.joints.values() for step in place.joint.steps()]
     speeds = [u for step in steps for u in VELOCITY_UNITS.get(step.kind, ("1",) * step.nv)]
     units = {
-        "coordinate": [
-            u.replace("quaternion", "1") for step in steps for u in UNITS.get(step.kind, ("1",) * step.nq)
-        ],
+        "coordinate": [u.replace("quaternion", "1") for step in steps for u in UNITS.get(step.kind, ("1",) * step.nq)],
         "velocity": [f"{u}/s" for u in speeds],
         "momentum": [{"rad": "N m s", "m": "N s"}.get(u, "J s") for u in speeds],
     }

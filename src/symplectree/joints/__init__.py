@@ -19,5 +19,6 @@ from symplectree.joints.universal import Universal
 
 __all__ = [
     "Ball", "CurveJoint", "Cylindrical", "Fixed", "FormulaJoint", "Free", "Joint", "LinkageJoint", "Planar", "Prismatic",
-    "Revolute", "RollingJoint", "Screw", "Step", "SurfaceContactJoint", "SurfaceJoint", "SymbolicJoint", "Universal", "check_joint",
+    "Revolute", "RollingJoint", "Screw", "Step", "SurfaceContactJoint", "SurfaceJoint", "SymbolicJoint", "Universal",
+    "check_joint",
 ]  # fmt: skip

@@ -201,7 +201,9 @@ class FormulaJoint(SymbolicJoint):
     def __post_init__(self) -> None:
         count = self.coordinates
         if not isinstance(count, int | np.integer) or isinstance(count, bool) or not 1 <= count <= MOST:
-            raise ModelError(f"joint {self.name!r} has {shown(count)} coordinates; give a whole number from 1 to {MOST}")
+            raise ModelError(
+                f"joint {self.name!r} has {shown(count)} coordinates; give a whole number from 1 to {MOST}"
+            )
         if not callable(self.function):
             raise ModelError(f"the formula of joint {self.name!r} is {shown(self.function)}; give a function")
 

@@ -20,7 +20,7 @@ from symplectree.symbolic.steps import joint_pose
 class LinkageJoint(SymbolicJoint):
     """The pose through several joints, each a function of the one coordinate q: T(q) = Π T_i(φ_i(q)).
 
-        LinkageJoint("reach", [(st.Revolute("a", "y"), lambda q: q), (0, 0, -0.4), (st.Revolute("b", "y"), lambda q: -2 * q)])
+        LinkageJoint("q", [(st.Revolute("a", "y"), lambda q: q), (0, 0, -1), (st.Revolute("b", "y"), lambda q: -2 * q)])
 
     parts: from the base to the moving frame, pairs (joint, function of q that gives its coordinates), and between them
         displacements: three numbers [m], or a 4×4 pose. The joints' names do not matter.
@@ -33,7 +33,15 @@ class LinkageJoint(SymbolicJoint):
 
     @classmethod
     def four_bar(
-        cls, name: str, *, ground: float, crank: float, coupler: float, rocker: float, crossed: bool = False, **options: Any
+        cls,
+        name: str,
+        *,
+        ground: float,
+        crank: float,
+        coupler: float,
+        rocker: float,
+        crossed: bool = False,
+        **options: Any,
     ) -> FormulaJoint:
         """The coupler of a four-bar linkage in the xy plane, q the angle of the crank [rad] from the ground link.
 
@@ -62,7 +70,9 @@ class LinkageJoint(SymbolicJoint):
 
     def __post_init__(self) -> None:
         if isinstance(self.parts, str) or not isinstance(self.parts, Sequence) or not self.parts:
-            raise ModelError(f"parts of joint {self.name!r} are {shown(self.parts)}; give a list of joints and displacements")
+            raise ModelError(
+                f"parts of joint {self.name!r} are {shown(self.parts)}; give a list of joints and displacements"
+            )
 
     def size(self) -> int:
         return 1

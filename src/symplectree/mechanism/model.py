@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Mechanism
     from symplectree.symbolic.pose_formula import PoseFormula
 
-KINDS = ("revolute", "prismatic", "screw", "ball", "free", "formula")  # in the order of `enum class Kind` in core/model.hpp
+KINDS = (
+    "revolute",
+    "prismatic",
+    "screw",
+    "ball",
+    "free",
+    "formula",
+)  # in the order of `enum class Kind` in core/model.hpp
 
 
 @dataclass(frozen=True)

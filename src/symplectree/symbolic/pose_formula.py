@@ -56,8 +56,8 @@ class PoseFormula:
         n = self.coordinates
         packed = self._run(2, q)[12 + 6 * n + 6 * n * n :].reshape(-1, n, 6)
         full = np.zeros((n, n, 6, n))
-        for place, (k, j) in enumerate((k, j) for k in range(n) for j in range(k, n)):
-            full[k, j] = full[j, k] = packed[place].T
+        for place, (first, second) in enumerate((k, j) for k in range(n) for j in range(k, n)):
+            full[first, second] = full[second, first] = packed[place].T
         return full
 
     def symbols(self, q: Any) -> tuple[Any, Any]:

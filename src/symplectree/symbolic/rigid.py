@@ -54,9 +54,10 @@ def matrix(given: Any) -> Any:
     if isinstance(given, casadi.SX):
         return given
     if isinstance(given, casadi.DM) or np.isscalar(given):
-        return casadi.SX(given)
+        number: Any = given
+        return casadi.SX(number)
     rows: Sequence[Any] = list(given)
-    if all(np.ndim(row) == 0 or isinstance(row, casadi.SX) and row.numel() == 1 for row in rows):
+    if all(np.ndim(row) == 0 or (isinstance(row, casadi.SX) and row.numel() == 1) for row in rows):
         return casadi.vertcat(*(casadi.SX(row) for row in rows))
     return casadi.vertcat(*(casadi.horzcat(*(casadi.SX(item) for item in _items(row))) for row in rows))
 
