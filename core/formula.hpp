@@ -13,6 +13,7 @@
 #include "pack.hpp"
 #include "spatial.hpp"
 #include "tape.hpp"
+#include "tape_lifted.hpp"
 
 namespace symplectree {
 
@@ -34,6 +35,7 @@ template <class T>
 struct FormulaWorkspace {
   std::vector<T> raw;  // outputs of the last tape
   std::vector<double> q, out, work;
+  std::vector<T> lifted_work;    // for numbers that carry derivatives
   std::vector<Spatial<T>> E, F;  // of all formulas; see PoseFormula
 
   void reserve(const std::vector<std::unique_ptr<PoseFormula>>& formulas) {
@@ -45,6 +47,7 @@ struct FormulaWorkspace {
     }
     raw.resize(outputs), out.resize(outputs), work.resize(scratch), q.resize(6);
     E.resize(first), F.resize(second);
+    if constexpr (!std::is_same_v<T, double>) lifted_work.resize(scratch);
   }
 };
 
@@ -61,6 +64,12 @@ void run_formula(const PoseFormula& f, int order, const Pack<W>* q, FormulaWorks
     f.tapes[order].run(w.q.data(), w.out.data(), w.work.data());
     for (int k = 0; k < f.outputs(order); ++k) w.raw[k].set(lane, w.out[k]);
   }
+}
+
+// The same for numbers that carry derivatives, which are taken along.
+template <class T>
+void run_formula(const PoseFormula& f, int order, const T* q, FormulaWorkspace<T>& w) {
+  run_lifted(f.tapes[order], q, w.raw.data(), w.lifted_work.data());
 }
 
 // The same for dual numbers: the slopes of what is asked for are made of the next order, those of the pose of S.

@@ -232,4 +232,5 @@ NB_MODULE(_core, m) {
   bind_constraints(cls);
   bind_simulation(cls);
   bind_variational(m);
+  bind_linearize(m);
 }

@@ -76,6 +76,7 @@ from symplectree.joints import (
     Universal,
     check_joint,
 )
+from symplectree.linearization import Linearization, linearize
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
 from symplectree.simulate import resume, simulate
 from symplectree.stepper import Stepper
@@ -99,7 +100,8 @@ __all__ = [
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory",
+    "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory", "linearize",
+    "Linearization",
     "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",
