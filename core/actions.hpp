@@ -13,31 +13,36 @@ namespace symplectree {
 
 // What an action keeps of a body at the step's beginning, in world axes: cayley the inertia J, chord R Σ with
 // Σ = ½ tr(J) 1 − J the second moment.
-struct Held {
-  Mat3<double> moment;
+template <class T>
+struct HeldBody {
+  Mat3<T> moment;
 };
+using Held = HeldBody<double>;
 
 // What an action keeps of a displacement for its derivative: cayley w and J w with w the Cayley vector of the rotation.
-struct Displacement {
-  Vec3<double> w, y;
+template <class T>
+struct MovedBody {
+  Vec3<T> w, y;
 };
+using Displacement = MovedBody<double>;
 
 // The body's mass points move on straight chords, as in SHAKE. No solution for |ω| > 1/h.
 struct Chord {
   static constexpr bool block_diagonal = true;
 
-  static void hold(const Body& body, const BodyPose<double>& p, Held& out) {
+  template <class T>
+  static void hold(const Body& body, const BodyPose<T>& p, HeldBody<T>& out) {
     const Sym3<double>& J = body.inertia;
     const double half = 0.5 * (J.xx + J.yy + J.zz);
-    const Sym3<double> S{half - J.xx, half - J.yy, half - J.zz, -J.xy, -J.xz, -J.yz};
+    const Sym3<T> S = cast<T>(Sym3<double>{half - J.xx, half - J.yy, half - J.zz, -J.xy, -J.xz, -J.yz});
     out.moment = {S.xx * p.R.a + S.xy * p.R.b + S.xz * p.R.c, S.xy * p.R.a + S.yy * p.R.b + S.yz * p.R.c,
                   S.xz * p.R.a + S.yz * p.R.b + S.zz * p.R.c};
   }
 
   // Angular momentum vee(C − Cᵀ)/h with C = R1 Σ R0ᵀ.
-  static Vec3<double> angular(const Held& held, const Mat3<double>&, const Mat3<double>& R1, double inverse_h,
-                              Displacement&) {
-    return inverse_h * (cross(held.moment.a, R1.a) + cross(held.moment.b, R1.b) + cross(held.moment.c, R1.c));
+  template <class T>
+  static Vec3<T> angular(const HeldBody<T>& held, const Mat3<T>&, const Mat3<T>& R1, double inverse_h, MovedBody<T>&) {
+    return T(inverse_h) * (cross(held.moment.a, R1.a) + cross(held.moment.b, R1.b) + cross(held.moment.c, R1.c));
   }
 
   // (tr(C) 1 − C)/h
@@ -56,18 +61,20 @@ struct Chord {
 struct Cayley {
   static constexpr bool block_diagonal = true;
 
-  static void hold(const Body& body, const BodyPose<double>& p, Held& out) {
-    out.moment = rotated_columns(p.R, body.inertia);
+  template <class T>
+  static void hold(const Body& body, const BodyPose<T>& p, HeldBody<T>& out) {
+    out.moment = rotated_columns(p.R, cast<T>(body.inertia));
   }
 
   // (y + ½ w × y + ¼ (w·y) w)/h with y = J w.
-  static Vec3<double> angular(const Held& held, const Mat3<double>& R0, const Mat3<double>& R1, double inverse_h,
-                              Displacement& d) {
-    const double trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
-    const Vec3<double> axis = cross(R0.a, R1.a) + cross(R0.b, R1.b) + cross(R0.c, R1.c);
-    const Vec3<double> w = (2 / (1 + trace)) * axis, y = held.moment * w;
+  template <class T>
+  static Vec3<T> angular(const HeldBody<T>& held, const Mat3<T>& R0, const Mat3<T>& R1, double inverse_h,
+                         MovedBody<T>& d) {
+    const T trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
+    const Vec3<T> axis = cross(R0.a, R1.a) + cross(R0.b, R1.b) + cross(R0.c, R1.c);
+    const Vec3<T> w = (T(2) / (T(1) + trace)) * axis, y = held.moment * w;
     d.w = w, d.y = y;
-    return inverse_h * (y + 0.5 * cross(w, y) + (0.25 * dot(w, y)) * w);
+    return T(inverse_h) * (y + T(0.5) * cross(w, y) + (T(0.25) * dot(w, y)) * w);
   }
 
   // [J + ½([w]J − [y]) + ¼ (w·y) 1 + ½ w yᵀ][1 − ½[w] + ¼ w wᵀ]/h: the second factor is ∂w/∂η.
@@ -96,24 +103,26 @@ struct Cayley {
 struct Exponential {
   static constexpr bool block_diagonal = false;
 
-  static void hold(const Body&, const BodyPose<double>&, Held&) {}
+  template <class T>
+  static void hold(const Body&, const BodyPose<T>&, HeldBody<T>&) {}
 
   // (ω, u): the logarithm of the rotation, and the translation.
-  static Spatial<double> logarithm(const BodyPose<double>& p0, const BodyPose<double>& p1) {
+  template <class T>
+  static Spatial<T> logarithm(const BodyPose<T>& p0, const BodyPose<T>& p1) {
     return {rotation_vector(p0.R, p1.R), p1.x - p0.x};
   }
 
-  static Spatial<double> momentum(const Body& body, const Spatial<double>& moved, const Mat3<double>& R0,
-                                  double inverse_h) {
-    const Vec3<double>&w = moved.angular, &u = moved.linear;
-    const DlogCoefficients f = dlog_coefficients(dot(w, w));
-    const double m = body.mass * inverse_h, mk = m * f.k;
-    const Vec3<double> n = cross(w, u);
-    const Vec3<double> Jw = R0 * (body.inertia * transposed_times(R0, w));
-    const Vec3<double> g = inverse_h * Jw + mk * cross(u, n) + (m * f.k1 * dot(n, n)) * w;
-    const Vec3<double> wg = cross(w, g);
+  template <class T>
+  static Spatial<T> momentum(const Body& body, const Spatial<T>& moved, const Mat3<T>& R0, double inverse_h) {
+    const Vec3<T>&w = moved.angular, &u = moved.linear;
+    const auto f = dlog_momentum_coefficients(dot(w, w));
+    const T m(body.mass * inverse_h), mk = m * f.k;
+    const Vec3<T> n = cross(w, u);
+    const Vec3<T> Jw = R0 * (cast<T>(body.inertia) * transposed_times(R0, w));
+    const Vec3<T> g = T(inverse_h) * Jw + mk * cross(u, n) + (m * f.k1 * dot(n, n)) * w;
+    const Vec3<T> wg = cross(w, g);
     // u × p = (m/h) k (ω·u) n: here u × u is zero without rounding
-    return {g + 0.5 * wg + f.gamma * cross(w, wg) + (mk * dot(w, u)) * n, m * u + mk * cross(n, w)};
+    return {g + T(0.5) * wg + f.gamma * cross(w, wg) + (mk * dot(w, u)) * n, m * u + mk * cross(n, w)};
   }
 
   // With H = ∂g/∂ω, P = ∂p/∂ω = (∂g/∂u)ᵀ, D = ∂p/∂u, and N = ∂(Aᵀg)/∂ω at constant g,

@@ -47,8 +47,8 @@ class Charts {
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       double *c = z + b.v, *pi = z + m_.nv + b.v;
-      if (b.nv == 1) {
-        c[0] = q[b.q], pi[0] = p[b.v];
+      if (b.flat()) {
+        for (int k = 0; k < b.nv; ++k) c[k] = q[b.q + k], pi[k] = p[b.v + k];
         continue;
       }
       const double* y = q + quaternion_of(b);
@@ -66,8 +66,8 @@ class Charts {
   void state(const T* z, T* q, T* p) const {
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
-      if (b.nv == 1) {
-        q[b.q] = z[b.v], p[b.v] = z[m_.nv + b.v];
+      if (b.flat()) {
+        for (int k = 0; k < b.nv; ++k) q[b.q + k] = z[b.v + k], p[b.v + k] = z[m_.nv + b.v + k];
         continue;
       }
       for (int k = 0; k < width_of<T>; ++k) {
@@ -84,8 +84,8 @@ class Charts {
   void rates(const T* z, const T* q, const T* p, const T* v, const T* f, T* rate) const {
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
-      if (b.nv == 1) {
-        rate[b.v] = v[b.v], rate[m_.nv + b.v] = f[b.v];
+      if (b.flat()) {
+        for (int k = 0; k < b.nv; ++k) rate[b.v + k] = v[b.v + k], rate[m_.nv + b.v + k] = f[b.v + k];
         continue;
       }
       for (int k = 0; k < width_of<T>; ++k) {
@@ -153,7 +153,7 @@ struct ChartFlow {
   template <class Forces>
   void evaluate(const Charts& charts, const T* z, T* rate, Forces&& forces) {
     charts.state(z, q.data(), p.data());
-    velocity_of_momentum(m, q.data(), p.data(), v.data(), w);
+    velocity_of_momentum<1>(m, q.data(), p.data(), v.data(), w);
     const auto [tau, inputs] = forces(q.data(), v.data());
     momentum_rate(m, q.data(), v.data(), tau, inputs, force.data(), w);
     charts.rates(z, q.data(), p.data(), v.data(), force.data(), rate);

@@ -59,7 +59,7 @@ class Constrained {
     sines_and_cosines(q, m_.nq, w_.sine.data(), w_.cosine.data());
     for (int i = 1; i < m_.size(); ++i) {
       const Body& body = m_.bodies[i];
-      place_body(body, q, w_.pose[i], w_);
+      place_body<1>(body, q, w_.pose[i], w_);
       move_body(body, i, v, w_);
       w_.acceleration[i] = shift_motion(w_.acceleration[body.parent], w_.pose[i].r) + w_.bias[i];
       for (int j = body.v; j < body.v + body.nv; ++j) {

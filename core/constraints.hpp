@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kinematics.hpp"
+#include "row_terms.hpp"
 #include "user_elements.hpp"
 
 namespace symplectree {
@@ -71,25 +71,13 @@ struct RowStructure {
 };
 
 // Values and derivatives of all rows at one configuration.
-struct RowValues {
-  std::vector<double> value;
+struct RowValues : RowTerms<double> {
   std::vector<double> size, noise;  // of each row: what it is measured against, and what rounding is relative to
   std::vector<double> reach, turn;  // of each body: the way to it from the world's origin, the largest angle on it
-  std::vector<Spatial<double>> pull;
-  std::vector<double> coefficient;
 
   explicit RowValues(const RowStructure& s)
-      : value(s.rows()),
-        size(s.rows()),
-        noise(s.rows()),
-        pull(s.pull_body.size()),
-        coefficient(s.coefficient_v.size()) {}
+      : RowTerms(s.rows(), s.pull_body.size(), s.coefficient_v.size()), size(s.rows()), noise(s.rows()) {}
 };
-
-// A force at a world point as a wrench about the centre of body i.
-inline Spatial<double> force_at(const Vec3<double>& x, const Vec3<double>& f, int i, const Workspace<double>& at) {
-  return {cross(x - at.pose[i].x, f), f};
-}
 
 // How far bodies reach, and how far their joints turned: a position far out on a chain that folds back to the origin is
 // no more exact than the chain is long, nor than its angles are, which are large after many turns.
@@ -98,7 +86,8 @@ inline void measure_reach(const Model& m, const double* q, const Workspace<doubl
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     out.reach[i] = out.reach[body.parent] + norm1(at.pose[i].r);
-    out.turn[i] = std::max(out.turn[body.parent], body.nv == 1 ? std::fabs(q[body.q]) : 1.0);
+    out.turn[i] = std::max(out.turn[body.parent], body.flat() ? std::fabs(q[body.q]) : 1.0);
+    for (int k = 1; k < body.nv && body.flat(); ++k) out.turn[i] = std::max(out.turn[i], std::fabs(q[body.q + k]));
   }
 }
 
@@ -113,48 +102,22 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
     out.size[row] = length + 0.1 * (reach_a + reach_b);
     out.noise[row] = length + out.turn[a.body] * reach_a + out.turn[b.body] * reach_b;
   };
-  for (const PointRow& r : m.point_rows) {
-    const Vec3<double> a = position(r.a, at), b = position(r.b, at), n = at.pose[r.body].R * r.n;
-    out.value[r.row] = dot(n, b - a);
-    measure(r.row, r.a, r.b, norm1(a) + norm1(b));
-    if constexpr (!WithDerivative) continue;
-    Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
-    pull[0] = force_at(a, -n, r.a.body, at);
-    pull[1] = force_at(b, n, r.b.body, at);
-    pull[2] = {cross(n, b - a), {}};
-  }
+  evaluate_row_terms<WithDerivative>(m, s.pull_start, s.coefficient_start, q, at, out);
+  for (const PointRow& r : m.point_rows) measure(r.row, r.a, r.b, norm1(position(r.a, at)) + norm1(position(r.b, at)));
   for (const AngleRow& r : m.angle_rows) {
-    const Vec3<double> u = at.pose[r.a].R * r.u, w = at.pose[r.b].R * r.w;
-    out.value[r.row] = dot(u, w);
     out.size[r.row] = 1;
     out.noise[r.row] = std::max(out.turn[r.a], out.turn[r.b]);
-    if constexpr (!WithDerivative) continue;
-    Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
-    pull[0] = {cross(u, w), {}};
-    pull[1] = {cross(w, u), {}};
   }
   for (const DistanceRow& r : m.distance_rows) {
-    const Vec3<double> a = position(r.a, at), b = position(r.b, at), d = b - a;
-    const double length = std::sqrt(dot(d, d)), wanted = r.length + (r.q >= 0 ? q[r.q] : 0);
-    out.value[r.row] = length - wanted;
-    measure(r.row, r.a, r.b, norm1(a) + norm1(b) + std::fabs(wanted));
-    if constexpr (!WithDerivative) continue;
-    const Vec3<double> u = (length > 0 ? 1 / length : 0.0) * d;
-    Spatial<double>* pull = &out.pull[s.pull_start[r.row]];
-    pull[0] = force_at(a, -u, r.a.body, at);
-    pull[1] = force_at(b, u, r.b.body, at);
-    if (r.v >= 0) out.coefficient[s.coefficient_start[r.row]] = -1;
+    const double wanted = r.length + (r.q >= 0 ? q[r.q] : 0);
+    measure(r.row, r.a, r.b, norm1(position(r.a, at)) + norm1(position(r.b, at)) + std::fabs(wanted));
   }
   for (const CoordinateRow& r : m.coordinate_rows) {
     double phi[4] = {q[r.q1], 1, 0, 0};
     if (r.function >= 0) m.potentials[r.function].evaluate(q[r.q1], phi);
-    out.value[r.row] = r.c1 * phi[0] + r.c2 * q[r.q2] - r.constant;
     out.size[r.row] = std::fabs(r.c1 * phi[0]) + std::fabs(r.c1 * phi[1] * q[r.q1]) + std::fabs(r.c2 * q[r.q2]) +
                       std::fabs(r.constant) + 1e-3;
     out.noise[r.row] = out.size[r.row];
-    if constexpr (!WithDerivative) continue;
-    double* c = &out.coefficient[s.coefficient_start[r.row]];
-    c[0] = r.c1 * phi[1], c[1] = r.c2;
   }
   UserTerms t;
   for (const UserElement& u : m.users) {
@@ -224,8 +187,18 @@ inline void row_accelerations(const Model& m, const double* q, const double* v, 
     if (r.function >= 0) m.potentials[r.function].evaluate(q[r.q1], phi);
     out[r.row] = r.c1 * (phi[2] * v[r.v1] * v[r.v1] + phi[1] * a[r.v1]) + r.c2 * a[r.v2];
   }
-  // The user's rows: Dh a + d(Dh)/dt v, the latter by a central difference along v.
-  if (std::none_of(m.users.begin(), m.users.end(), [](const UserElement& u) { return u.rows > 0; })) return;
+  // The user's rows: Dh a + d(Dh)/dt v, the latter of functions of Python by a central difference along v.
+  UserTerms exact;
+  for (const UserElement& u : m.users) {
+    if (u.kind != UserElement::Constraint || u.tapes.empty()) continue;
+    exact.evaluate(u, 2, q, v);
+    for (int k = 0; k < u.rows; ++k) {
+      out[u.first_row + k] = exact.second[k];
+      for (int j = 0; j < u.size(); ++j) out[u.first_row + k] += exact.first[u.size() * k + j] * a[u.v[j]];
+    }
+  }
+  const auto by_differences = [](const UserElement& u) { return u.rows > 0 && u.tapes.empty(); };
+  if (std::none_of(m.users.begin(), m.users.end(), by_differences)) return;
   double fastest = 1e-12;
   for (int j = 0; j < m.nv; ++j) fastest = std::max(fastest, std::fabs(v[j]));
   const double step = 1e-5 / fastest;
@@ -236,7 +209,7 @@ inline void row_accelerations(const Model& m, const double* q, const double* v, 
   retract(m, q, d.data(), behind.data());
   UserTerms t, later, earlier;
   for (const UserElement& u : m.users) {
-    if (u.kind != UserElement::Constraint) continue;
+    if (!by_differences(u)) continue;
     t.evaluate(u, 1, q, nullptr), later.evaluate(u, 1, ahead.data(), nullptr);
     earlier.evaluate(u, 1, behind.data(), nullptr);
     for (int k = 0; k < u.rows; ++k) {
@@ -323,7 +296,7 @@ inline void RowStructure::find_idle_rows(const Model& m) {
           for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) {
             const double size =
                 norm1(at.S[j].angular) * norm1(f.angular) + norm1(at.S[j].linear) * norm1(f.linear) + 1e-6;
-            if (std::fabs(dot(at.S[j], f)) > 1e-12 * size) idle[k] = 0;
+            if (!(std::fabs(dot(at.S[j], f)) <= 1e-12 * size)) idle[k] = 0;  // a formula may have no value there
           }
       }
     }

@@ -1,42 +1,61 @@
-// Dual numbers: value and one exact derivative, d(f(x)) = f'(x) dx. As scalar of a kernel they differentiate it.
+// Dual numbers: value and one exact derivative, d(f(x)) = f'(x) dx. As scalar of a kernel they differentiate it; duals
+// of numbers that carry derivatives themselves give second derivatives.
 #pragma once
 
 #include <cmath>
 
 namespace symplectree {
 
-struct Dual {
-  double value = 0, slope = 0;
+template <class T>
+struct DualOf {
+  T value{}, slope{};
 
-  Dual() = default;
-  Dual(double v, double d = 0) : value(v), slope(d) {}
+  DualOf() = default;
+  DualOf(double v) : value(v), slope(0.0) {}
+  DualOf(T v, T d) : value(v), slope(d) {}
 
-  Dual& operator+=(const Dual& b) { return *this = Dual(value + b.value, slope + b.slope); }
-  Dual& operator-=(const Dual& b) { return *this = Dual(value - b.value, slope - b.slope); }
-  Dual& operator*=(const Dual& b) { return *this = Dual(value * b.value, slope * b.value + value * b.slope); }
+  DualOf& operator+=(const DualOf& b) { return *this = DualOf(value + b.value, slope + b.slope); }
+  DualOf& operator-=(const DualOf& b) { return *this = DualOf(value - b.value, slope - b.slope); }
+  DualOf& operator*=(const DualOf& b) { return *this = DualOf(value * b.value, slope * b.value + value * b.slope); }
+
+  friend DualOf operator-(const DualOf& a) { return {-a.value, -a.slope}; }
+  friend DualOf operator+(DualOf a, const DualOf& b) { return a += b; }
+  friend DualOf operator-(DualOf a, const DualOf& b) { return a -= b; }
+  friend DualOf operator*(DualOf a, const DualOf& b) { return a *= b; }
+  friend DualOf operator/(const DualOf& a, const DualOf& b) {
+    const T q = a.value / b.value;
+    return {q, (a.slope - q * b.slope) / b.value};
+  }
+  friend DualOf sqrt(const DualOf& a) {
+    using std::sqrt;
+    const T r = sqrt(a.value);
+    return {r, a.slope / (r + r)};
+  }
+  friend DualOf sin(const DualOf& a) {
+    using std::cos, std::sin;
+    return {sin(a.value), cos(a.value) * a.slope};
+  }
+  friend DualOf cos(const DualOf& a) {
+    using std::cos, std::sin;
+    return {cos(a.value), -(sin(a.value) * a.slope)};
+  }
 };
 
-inline Dual operator-(const Dual& a) { return {-a.value, -a.slope}; }
-inline Dual operator+(Dual a, const Dual& b) { return a += b; }
-inline Dual operator-(Dual a, const Dual& b) { return a -= b; }
-inline Dual operator*(Dual a, const Dual& b) { return a *= b; }
-inline Dual operator/(const Dual& a, const Dual& b) {
-  const double q = a.value / b.value;
-  return {q, (a.slope - q * b.slope) / b.value};
-}
-
-inline Dual sqrt(const Dual& a) {
-  const double r = std::sqrt(a.value);
-  return {r, a.slope / (2 * r)};
-}
-inline Dual sin(const Dual& a) { return {std::sin(a.value), std::cos(a.value) * a.slope}; }
-inline Dual cos(const Dual& a) { return {std::cos(a.value), -std::sin(a.value) * a.slope}; }
-
-// f(x) as a scalar of x's type, from its value and derivative.
-inline double chain(double f, double, double) { return f; }
-inline Dual chain(double f, double df, const Dual& x) { return {f, df * x.slope}; }
+using Dual = DualOf<double>;
 
 inline double value_of(double x) { return x; }
-inline double value_of(const Dual& x) { return x.value; }
+template <class T>
+double value_of(const DualOf<T>& x) {
+  return value_of(x.value);
+}
+
+// f(x) as a scalar of x's type, from f and its first two derivatives at the value of x: exact for scalars that carry
+// derivatives up to the second.
+inline double lifted(double f, double, double, double) { return f; }
+template <class T>
+T lifted(double f, double df, double ddf, const T& x) {
+  const T d = x - T(value_of(x));
+  return T(f) + d * (T(df) + T(0.5 * ddf) * d);
+}
 
 }  // namespace symplectree

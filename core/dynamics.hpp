@@ -30,7 +30,7 @@ void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const 
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, q, w.pose[i], w);
+    place_body<1>(body, q, w.pose[i], w);
     move_body(body, i, v, w);
     Spatial<T> A = shift_motion(w.acceleration[body.parent], w.pose[i].r) + w.bias[i];
     for (int j = body.v; j < body.v + body.nv; ++j) A += a[j] * w.S[j];
@@ -94,7 +94,7 @@ void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, cons
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, q, w.pose[i], w);
+    place_body<1>(body, q, w.pose[i], w);
     move_body(body, i, v, w);
     const Mat3<T> inertia = rotated_columns(w.pose[i].R, cast<T>(body.inertia));
     w.articulated[i] = articulated(inertia, T(body.mass));
@@ -119,10 +119,11 @@ void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, cons
   }
 }
 
-// Eliminate all coordinates from the mass matrix at q, leaves to root. Poses are computed here.
-template <class T>
+// Eliminate all coordinates from the mass matrix at q, leaves to root. Poses are computed here, and derivatives of S up
+// to `Order`.
+template <int Order = 0, class T>
 void factorize_mass(const Model& m, const T* q, Workspace<T>& w) {
-  compute_poses(m, q, w);
+  compute_poses<Order>(m, q, w);
   start_articulated(m, w);
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];

@@ -30,11 +30,12 @@ struct PointColumns {
   const Columns<T>* c = nullptr;
   std::vector<char> moves;  // does coordinate j move the point?
   std::vector<Vec3<T>> column;
+  Vec3<T> x;  // the point
 
   explicit PointColumns(int n) : moves(n), column(n) {}
 
-  void update(const Columns<T>& columns, int body, const Vec3<T>& x) {
-    c = &columns;
+  void update(const Columns<T>& columns, int body, const Vec3<T>& point) {
+    c = &columns, x = point;
     std::fill(moves.begin(), moves.end(), 0);
     std::fill(column.begin(), column.end(), Vec3<T>{});
     c->for_path(body, [&](int j) {
@@ -43,10 +44,12 @@ struct PointColumns {
     });
   }
 
-  // D_j of column i: the coordinate nearer the root turns the other's column.
+  // D_j of column i: the coordinate nearer the root turns the other's column; a formula's own also vary.
   Vec3<T> change(int i, int j) const {
     if (!moves[i] || !moves[j]) return {};
-    return c->at_or_above(j, i) ? cross(c->s[j].angular, column[i]) : cross(c->s[i].angular, column[j]);
+    const Vec3<T> turned = c->at_or_above(j, i) ? cross(c->s[j].angular, column[i]) : cross(c->s[i].angular, column[j]);
+    const PoseFormula* formula = c->formula(i, j);
+    return formula ? turned + c->varying_at(*formula, i, j, x) : turned;
   }
 };
 
@@ -134,6 +137,7 @@ void add_wrench(const Model& m, const Wrench& row, const double* inputs, Element
     c.for_path(row.point.body, [&](int j) {
       T change = dot(p.change(i, j), f.linear);
       if (c.at_or_above(j, i)) change += dot(cross(c.s[j].angular, turn), f.angular);
+      if (const PoseFormula* own = c.formula(i, j)) change += dot(c.varying(*own, i, j).angular, f.angular);
       if (!row.world_axes)  // the wrench itself turns with the body
         change += dot(turn, cross(c.s[j].angular, f.angular)) + dot(p.column[i], cross(c.s[j].angular, f.linear));
       out.force_dq[m.nv * i + j] += change;
@@ -167,7 +171,7 @@ inline void add_user(const Model& m, const UserElement& u, const double* q, cons
 template <class T>
 void element_derivatives(const Model& m, int owner, const T* q, const T* v, const double* inputs,
                          ElementWorkspace<T>& e) {
-  e.kinematics.place(q);
+  e.kinematics.template place<1>(q);
   ElementTerms<T>& out = e.out;
   out.clear();
   const auto chosen = [owner](int of) { return owner < 0 || of == owner; };

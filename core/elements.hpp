@@ -32,9 +32,9 @@ LineState<T> line_state(const Line& line, const std::vector<Potential>& potentia
   } else {
     double phi[4] = {};
     potentials[line.function].evaluate(value_of(s.length), phi);
-    s.energy = chain(phi[0], phi[1], s.length);
-    s.slope = chain(phi[1], phi[2], s.length);
-    s.curvature = chain(phi[2], phi[3], s.length);
+    s.energy = lifted(phi[0], phi[1], phi[2], s.length);
+    s.slope = lifted(phi[1], phi[2], phi[3], s.length);
+    s.curvature = lifted(phi[2], phi[3], 0, s.length);
   }
   const T inverse = zero ? T(0) : T(1) / s.length;
   s.u = inverse * d;
@@ -58,8 +58,8 @@ LineState<Pack<W>> line_state(const Line& line, const std::vector<Potential>& po
 }
 
 // A wrench row in world axes: torque and force.
-template <class T>
-Spatial<T> world_wrench(const Wrench& row, const double* inputs, const Workspace<T>& w) {
+template <class T, class U>
+Spatial<T> world_wrench(const Wrench& row, const U* inputs, const Workspace<T>& w) {
   T c[6];
   for (int k = 0; k < 6; ++k) c[k] = T(row.value[k]) + (row.input[k] >= 0 ? T(inputs[row.input[k]]) : T(0));
   const Spatial<T> given{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
@@ -70,8 +70,8 @@ Spatial<T> world_wrench(const Wrench& row, const double* inputs, const Workspace
 
 // w.joint_force ← what joint elements and the user's own apply to each velocity at (q, v); the user's forces only when
 // they are asked for. Dual numbers do not reach the user's functions.
-template <class T>
-void joint_element_forces(const Model& m, const T* q, const T* v, const double* inputs, Workspace<T>& w,
+template <class T, class U>
+void joint_element_forces(const Model& m, const T* q, const T* v, const U* inputs, Workspace<T>& w,
                           bool user_forces = true) {
   for (T& f : w.joint_force) f = T(0);
   for (const JointSpring& e : m.joint_springs) w.joint_force[e.v] -= T(e.stiffness) * (q[e.q] - T(e.rest));
@@ -83,8 +83,8 @@ void joint_element_forces(const Model& m, const T* q, const T* v, const double* 
 }
 
 // Subtract from w.force, the wrench that motion requires of each body, what line elements and loads supply.
-template <class T>
-void subtract_element_wrenches(const Model& m, const double* inputs, Workspace<T>& w) {
+template <class T, class U>
+void subtract_element_wrenches(const Model& m, const U* inputs, Workspace<T>& w) {
   const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
     w.force[p.body] -= Spatial<T>{cross(x - w.pose[p.body].x, f), f};
   };

@@ -6,12 +6,13 @@
 namespace symplectree {
 
 // v = M(q)⁻¹ p, with poses and twists left in w: one sweep to the leaves, one back, one to the leaves again.
-template <class T>
+// Of formulas also derivatives of S up to `Order`.
+template <int Order = 0, class T>
 void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspace<T>& w) {
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
-    place_body(body, q, w.pose[i], w);
+    place_body<Order>(body, q, w.pose[i], w);
     w.articulated[i] = articulated(rotated_columns(w.pose[i].R, cast<T>(body.inertia)), T(body.mass));
     w.force[i] = {};
   }
@@ -30,8 +31,8 @@ void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspac
   }
 }
 
-// force_j ← D_j T + all generalized forces at (q, v), elements, gravity and τ included, after velocity_of_momentum.
-// D_j T = P_i · [V_λ, S_j] with P_i the momentum of all that body i carries.
+// force_j ← D_j T + all generalized forces at (q, v), elements, gravity and τ included, after
+// velocity_of_momentum<1>. D_j T = P_i · Z_j with P_i the momentum of all that body i carries, Z_j of velocity_change.
 template <class T>
 void momentum_rate(const Model& m, const T* q, const T* v, const double* tau, const double* inputs, T* force,
                    Workspace<T>& w) {
@@ -46,9 +47,11 @@ void momentum_rate(const Model& m, const T* q, const T* v, const double* tau, co
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     const Spatial<T> parent = shift_motion(w.V[body.parent], w.pose[i].r);
-    for (int j = body.v; j < body.v + body.nv; ++j)
-      force[j] =
-          dot(w.acceleration[i], bracket(parent, w.S[j])) - dot(w.S[j], w.force[i]) + w.joint_force[j] + T(tau[j]);
+    for (int k = 0; k < body.nv; ++k) {
+      const int j = body.v + k;
+      force[j] = dot(w.acceleration[i], velocity_change(body, k, parent, v, w)) - dot(w.S[j], w.force[i]) +
+                 w.joint_force[j] + T(tau[j]);
+    }
     if (body.parent == 0) continue;
     w.acceleration[body.parent] += shift_force(w.acceleration[i], w.pose[i].r);
     w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);

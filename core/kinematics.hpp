@@ -2,12 +2,29 @@
 #pragma once
 
 #include "sincos.hpp"
+#include "so3.hpp"
 #include "workspace.hpp"
 
 namespace symplectree {
 
-// Pose of a body in w and its columns of S, from the parent's pose and the sines and cosines in w.
+// The same for a joint that is a formula, with derivatives of S up to `order` (see FormulaWorkspace).
 template <class T>
+void place_formula(const Body& body, const T* q, int order, const Mat3<T>& base, const Vec3<T>& origin,
+                   BodyPose<T>& out, Workspace<T>& w) {
+  const PoseFormula& f = *body.formula;
+  run_formula(f, order, q + body.q, w.formula);
+  const T* p = w.formula.raw.data();
+  out.R = base * Mat3<T>{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+  const Vec3<T> d = out.R * Vec3<T>(body.centre);
+  for (int j = 0; j < f.n; ++j) w.S[body.v + j] = carried_twist(p + PoseFormula::kPose + 6 * j, out.R, d);
+  if (order > 0) carry_derivatives(f, order, out.R, d, w.formula);
+  out.r = origin + base * Vec3<T>{p[9], p[10], p[11]} + d;
+  out.x = w.pose[body.parent].x + out.r;
+}
+
+// Pose of a body in w and its columns of S, from the parent's pose and the sines and cosines in w; of formulas also
+// derivatives of S up to `Order`.
+template <int Order = 0, class T>
 inline void place_body(const Body& body, const T* q, BodyPose<T>& out, Workspace<T>& w) {
   using std::sqrt;
   const BodyPose<T>& parent = w.pose[body.parent];
@@ -49,16 +66,18 @@ inline void place_body(const Body& body, const T* q, BodyPose<T>& out, Workspace
       }
       break;
     }
+    case Kind::Formula:
+      return place_formula(body, q, Order, base, origin, out, w);
   }
   out.r = origin + d;
   out.x = parent.x + out.r;
 }
 
-// Poses and columns of S of all bodies.
-template <class T>
+// Poses and columns of S of all bodies, and derivatives of S up to `Order`.
+template <int Order = 0, class T>
 void compute_poses(const Model& m, const T* q, Workspace<T>& w) {
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
-  for (int i = 1; i < m.size(); ++i) place_body(m.bodies[i], q, w.pose[i], w);
+  for (int i = 1; i < m.size(); ++i) place_body<Order>(m.bodies[i], q, w.pose[i], w);
 }
 
 // The twist that the joint's own velocities give body i.
@@ -69,8 +88,26 @@ inline Spatial<T> joint_twist(const Body& body, const Spatial<T>* S, const T* v)
   return s;
 }
 
+// Σ_i v_i E_ij: how the twist that a formula's own velocities give changes with its coordinate j, besides moving along.
+template <class T>
+inline Spatial<T> formula_change(const Body& body, int j, const T* v, const Workspace<T>& w) {
+  const Spatial<T>* E = &w.formula.E[body.formula->first + body.nv * j];
+  Spatial<T> sum = v[body.v] * E[0];
+  for (int i = 1; i < body.nv; ++i) sum += v[body.v + i] * E[i];
+  return sum;
+}
+
+// How velocities at and beyond coordinate j of a body change with it, besides moving along as a rigid body does:
+// Z_j = [V_λ, S_j] + Σ_i v_i E_ij, with `parent` the parent's twist at the body's centre. Needs place_body<1>.
+template <class T>
+inline Spatial<T> velocity_change(const Body& body, int j, const Spatial<T>& parent, const T* v,
+                                  const Workspace<T>& w) {
+  const Spatial<T> Z = bracket(parent, w.S[body.v + j]);
+  return body.formula ? Z + formula_change(body, j, v, w) : Z;
+}
+
 // Twist of body i. When S moves with the body, its bias acceleration is Ẋ V_λ + Ṡ v with Ẋ V_λ = (0, ω_λ × ṙ) and
-// Ṡ v = ω_i × S v in both parts.
+// Ṡ v = ω_i × S v in both parts; a formula adds Σ v_j v_i E_ij. Needs place_body<1>.
 template <class T>
 inline void move_body(const Body& body, int i, const T* v, Workspace<T>& w) {
   const Spatial<T> s = joint_twist(body, w.S.data(), v);
@@ -79,11 +116,17 @@ inline void move_body(const Body& body, int i, const T* v, Workspace<T>& w) {
   w.V[i] = V;
   w.bias[i] = {cross(V.angular, s.angular),
                cross(parent.angular, V.linear - parent.linear) + cross(V.angular, s.linear)};
+  if (!body.formula) return;
+  for (int j = 0; j < body.nv; ++j) w.bias[i] += v[body.v + j] * formula_change(body, j, v, w);
 }
 
+// Twists of all bodies.
 template <class T>
 void compute_velocities(const Model& m, const T* v, Workspace<T>& w) {
-  for (int i = 1; i < m.size(); ++i) move_body(m.bodies[i], i, v, w);
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    w.V[i] = shift_motion(w.V[body.parent], w.pose[i].r) + joint_twist(body, w.S.data(), v);
+  }
 }
 
 // World position of a point fixed in a body.
@@ -105,6 +148,10 @@ inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p
 inline void retract_body(const Body& b, const double* q, const double* d, double* out) {
   if (b.nv == 1) {
     out[b.q] = q[b.q] + d[b.v];
+    return;
+  }
+  if (b.flat()) {
+    for (int k = 0; k < b.nv; ++k) out[b.q + k] = q[b.q + k] + d[b.v + k];
     return;
   }
   const bool free = b.kind == Kind::Free;
@@ -132,6 +179,17 @@ inline void retract_body(const Body& b, const double* q, const double* d, double
   o[0] = qw * n, o[1] = qv.x * n, o[2] = qv.y * n, o[3] = qv.z * n;
 }
 
+// d (nv) ← the increment of one body's coordinates that leads from q0 to q1.
+inline void body_increment(const Body& b, const double* q0, const double* q1, double* d) {
+  if (b.nv == 1) {
+    d[0] = q1[b.q] - q0[b.q];
+  } else if (b.flat()) {
+    for (int k = 0; k < b.nv; ++k) d[k] = q1[b.q + k] - q0[b.q + k];
+  } else {
+    local_increment(b.kind == Kind::Free, q0 + b.q, q1 + b.q, d);
+  }
+}
+
 inline void retract(const Model& m, const double* q, const double* d, double* out) {
   if (m.quaternions.empty()) {
     for (int j = 0; j < m.nv; ++j) out[j] = q[j] + d[j];
@@ -144,8 +202,8 @@ inline void retract(const Model& m, const double* q, const double* d, double* ou
 inline void configuration_rate(const Model& m, const double* q, const double* v, double* rate) {
   for (int i = 1; i < m.size(); ++i) {
     const Body& b = m.bodies[i];
-    if (b.nv == 1) {
-      rate[b.q] = v[b.v];
+    if (b.flat()) {
+      for (int k = 0; k < b.nv; ++k) rate[b.q + k] = v[b.v + k];
       continue;
     }
     const int start = b.q + (b.kind == Kind::Free ? 3 : 0);
@@ -165,7 +223,7 @@ inline void configuration_rate(const Model& m, const double* q, const double* v,
 inline void normalize(const Model& m, double* q) {
   for (int i = 1; i < m.size(); ++i) {
     const Body& b = m.bodies[i];
-    if (b.nv == 1) continue;
+    if (b.flat()) continue;
     double* p = q + b.q + (b.kind == Kind::Free ? 3 : 0);
     const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
     for (int k = 0; k < 4; ++k) p[k] *= n;

@@ -1,7 +1,7 @@
 // The middle (q_m, v_m) of a step of the midpoint action, with D L, p = ∂L/∂v and the forces there, in O(n).
 //
 // D_j L = P·Z_j + S_j·F, p_j = S_j·P, with P, F momentum and conservative wrench of all that the body carries and
-// Z_j = [V_λ, S_j]: relative to the rigid motion by S_j, every velocity at or beyond j changes by Z_j (JM08 (16)).
+// Z_j of velocity_change: relative to the rigid motion by S_j, every velocity at or beyond j changes by it (JM08 (16)).
 #pragma once
 
 #include "charts.hpp"
@@ -12,11 +12,20 @@ namespace symplectree {
 template <class T, int N>
 using Square = std::array<std::array<T, N>, N>;
 
-// How the middle (q_m, v_m) of a Ball or Free joint moves with increments of the ends, and how components of a force at
-// the middle are taken at the ends (see reference/midpoint.py). Blocks of 6 × 6, of which a Ball uses 3 × 3.
+// How the middle (q_m, v_m) of a joint with several coordinates moves with increments of the ends, and how components
+// of a force at the middle are taken at the ends (see reference/midpoint.py). Blocks of 6 × 6, of which a Ball uses 3
+// × 3.
 template <class T>
 struct MiddleBlock {
   Square<T, 6> q0{}, q1{}, v0{}, v1{}, carry0{}, carry1{};
+
+  // Of n plain coordinates.
+  void set_plain(int n, T h, T alpha) {
+    for (int k = 0; k < n; ++k) {
+      q0[k][k] = T(1) - alpha, q1[k][k] = alpha, v1[k][k] = T(1) / h, v0[k][k] = -v1[k][k];
+      carry0[k][k] = carry1[k][k] = T(1);
+    }
+  }
 };
 
 template <class T>
@@ -90,7 +99,7 @@ struct Middle {
   Workspace<double> at;                 // poses, S and twists
   std::vector<double> q, v, dq, dv, f;  // D L, ∂L/∂v, and forces that come from no energy
   std::vector<double> tau, inputs;
-  std::vector<MiddleBlock<double>> blocks;  // of Ball and Free joints
+  std::vector<MiddleBlock<double>> blocks;  // of Ball and Free joints, and of formulas
   std::vector<Mat3<double>> inertia;        // of each body alone, in world axes
   std::vector<Spatial<double>> Z;           // of each velocity
   std::vector<Spatial<double>> P;           // of each body: momentum
@@ -123,11 +132,12 @@ struct Middle {
     }
   }
 
-  // Everything at the middle of q0 and q1.
+  // Everything at the middle of q0 and q1; with `WithDerivative`, ready for Newton's matrix.
+  template <bool WithDerivative>
   void evaluate(double h, const double* q0, const double* q1) {
     for (int i = 1; i < m.size(); ++i) place(m.bodies[i], i, h, q0, q1);
     sines_and_cosines(q.data(), m.nq, at.sine.data(), at.cosine.data());
-    for (int i = 1; i < m.size(); ++i) move(m.bodies[i], i);
+    for (int i = 1; i < m.size(); ++i) move<WithDerivative ? 2 : 1>(m.bodies[i], i);
     forces();
   }
 
@@ -145,9 +155,13 @@ struct Middle {
  private:
   // (q_m, v_m) of a joint, and its blocks.
   void place(const Body& b, int i, double h, const double* q0, const double* q1) {
-    if (b.nv == 1) {
-      q[b.q] = q0[b.q] + alpha * (q1[b.q] - q0[b.q]);
-      v[b.v] = (q1[b.q] - q0[b.q]) / h;
+    if (b.flat()) {
+      for (int k = 0; k < b.nv; ++k) {
+        const double way = q1[b.q + k] - q0[b.q + k];
+        q[b.q + k] = q0[b.q + k] + alpha * way;
+        v[b.v + k] = way / h;
+      }
+      if (b.formula) blocks[i].set_plain(b.nv, h, alpha);
       return;
     }
     const bool free = b.kind == Kind::Free;
@@ -164,11 +178,12 @@ struct Middle {
     store3((1 / h) * (rotation_matrix(-alpha * d) * shift), &v[b.v + 3]);
   }
 
-  // Pose and twist of a body.
+  // Pose and twist of a body, and derivatives of a formula up to `Order`.
+  template <int Order>
   void move(const Body& b, int i) {
-    place_body(b, q.data(), at.pose[i], at);
+    place_body<Order>(b, q.data(), at.pose[i], at);
     const Spatial<double> parent = shift_motion(at.V[b.parent], at.pose[i].r);
-    for (int j = b.v; j < b.v + b.nv; ++j) Z[j] = bracket(parent, at.S[j]);
+    for (int k = 0; k < b.nv; ++k) Z[b.v + k] = velocity_change(b, k, parent, v.data(), at);
     at.V[i] = parent + joint_twist(b, at.S.data(), v.data());
     inertia[i] = rotated_columns(at.pose[i].R, b.inertia);
   }

@@ -68,7 +68,7 @@ class MidpointScheme {
 
   template <bool WithDerivative>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
-    mid_.evaluate(h, q0, q1);
+    mid_.evaluate<WithDerivative>(h, q0, q1);
     double largest = 0;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
@@ -87,7 +87,7 @@ class MidpointScheme {
     }
     if (m_.rows == 0) return largest;
     compute_poses(m_, q1, end_);
-    return rows_.add_residual<WithDerivative>(q1, end_, r_, scale_, largest, worst);
+    return rows_.add_residual<WithDerivative>(q0, q1, end_, r_, scale_, largest, worst);
   }
 
   bool quick_direction(double, const double*, const double*, double*) { return false; }
@@ -173,7 +173,9 @@ class MidpointScheme {
 
   // Of velocity j, in units of ε.
   double rounding(const Body& b, int j, double h, const double* q1) const {
-    const double coordinate = b.nv == 1 ? q1[b.q] : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3] : 1.0;
+    const double coordinate = b.flat()                               ? q1[b.q + j - b.v]
+                              : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3]
+                                                                     : 1.0;
     return std::fabs(mid_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
   }
 

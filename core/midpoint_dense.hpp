@@ -43,7 +43,7 @@ class MidpointDense {
     }
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
-      if (b.nv > 1) add_chart_change(mid, b, h, q0, q1, &full_(b.v, b.v), n);
+      if (!b.flat()) add_chart_change(mid, b, h, q0, q1, &full_(b.v, b.v), n);
     }
     return full_;
   }
@@ -54,7 +54,7 @@ class MidpointDense {
   using Member = Square<double, 6> MiddleBlock<double>::*;
 
   void second_derivatives(const Middle& mid) {
-    d_.place(mid.q.data());
+    d_.place<2>(mid.q.data());
     dqdq_.setZero(), dqdv_.setZero(), dvdv_.setZero();
     lagrangian_derivatives(d_, mid.v.data(), {dq_.data(), dv_.data(), dqdq_.data(), dqdv_.data(), dvdv_.data()});
     if (!elements_) return;

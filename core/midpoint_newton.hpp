@@ -2,7 +2,7 @@
 //
 // A change δ of the end moves each body by a twist ξ and changes its velocity, relative to that motion, by ν; a change
 // w of the beginning, times −h, likewise by ξ̄ and ν̄:
-//   ξ_i = X_i ξ_λ + S ∂q_m,  ν_i = X_i ν_λ + S ∂v_m + Z ∂q_m,  Z = [V_λ, S].
+//   ξ_i = X_i ξ_λ + S ∂q_m,  ν_i = X_i ν_λ + S ∂v_m + Z ∂q_m,  Z as in velocity_change.
 // With x = (ν, ξ) and y = (ν̄, ξ̄), so that x_i = X x_λ + s δ_i and y_i = X y_λ + s̄ w_i, −∂r/∂q' is the form
 //   Σ_i y_iᵀ K_i x_i + δ_i c_iᵀ X y_λ + w_i d_iᵀ X x_λ + w_i O_i δ_i.
 // K is the body's inertia between ν̄ and ν; c and d hold −ad_Sᵀ P, P the momentum carried, and gravity, for which the
@@ -18,6 +18,7 @@
 #include <Eigen/LU>
 
 #include "block_matrix.hpp"
+#include "derivatives.hpp"
 #include "line_change.hpp"
 #include "newton.hpp"
 
@@ -183,8 +184,9 @@ class MidpointTree {
       D[0] = q * (own_term(mid, j, j) - stiffness_[j]) + (m_.armature[j] / h + 0.5 * damping_[j]);
     } else {
       own_block(mid, b, i, h, D);
-      add_chart_change(mid, b, h, q0, q1, D, n);
+      if (!b.flat()) add_chart_change(mid, b, h, q0, q1, D, n);
     }
+    if (b.formula) add_formula(mid, b, i, h, D);
     for (int l = 0; l < n; ++l) {
       const BlockVector<R> As = A * s_[b.v + l];
       for (int k = 0; k < n; ++k) D[n * k + l] += dot(test_[b.v + k], As);
@@ -205,7 +207,7 @@ class MidpointTree {
     return dot(own_[k], mid.Z[l]) + dot(mid.at.S[l].angular, gravity_[k]);
   }
 
-  // O of a Ball or Free joint.
+  // O of a joint with several coordinates.
   void own_block(const Middle& mid, const Body& b, int i, double h, double* D) const {
     const MiddleBlock<double>& M = mid.blocks[i];
     const int n = b.nv;
@@ -219,6 +221,25 @@ class MidpointTree {
         for (int a = 0; a < n; ++a)
           D[n * a + c] -= h * (M.q0[k][a] * along + M.v0[k][a] * m_.armature[j] * M.v1[k][c] -
                                0.5 * M.carry0[k][a] * damping_[j] * M.v1[k][c]);
+      }
+  }
+
+  // What the varying S of a formula adds to O (see formula_terms).
+  void add_formula(const Middle& mid, const Body& b, int i, double h, double* D) const {
+    const MiddleBlock<double>& M = mid.blocks[i];
+    const int n = b.nv;
+    const Spatial<double> parent = shift_motion(mid.at.V[b.parent], mid.at.pose[i].r);
+    Spatial<double> Q{cross(mid.moment[i], m_.gravity), mid.mass[i] * m_.gravity};
+    if constexpr (kLoads) Q += mid.springs[i];
+    for (int k = 0; k < n; ++k)
+      for (int l = 0; l < n; ++l) {
+        const FormulaTerms t = formula_terms(b, k, l, parent, mid.P[i], Q, mid.v.data(), mid.at);
+        D[n * k + l] -= h * (M.q0[k][k] * t.qq * M.q1[l][l] + M.v0[k][k] * t.qv * M.q1[l][l]);
+        D[n * l + k] -= h * M.q0[l][l] * t.qv * M.v1[k][k];
+        if constexpr (kLoads) {
+          const Spatial<double>& E = mid.at.formula.E[b.formula->first + n * l + k];
+          D[n * k + l] -= 0.5 * h * M.carry0[k][k] * dot(mid.loads[i], E) * M.q1[l][l];
+        }
       }
   }
 

@@ -6,19 +6,22 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "formula.hpp"
 #include "math.hpp"
 #include "tape.hpp"
 
 namespace symplectree {
 
-enum class Kind { Revolute, Prismatic, Screw, Ball, Free };
+enum class Kind { Revolute, Prismatic, Screw, Ball, Free, Formula };
 
 struct Body {
   int parent = 0;
   Kind kind = Kind::Revolute;
   int q = 0, v = 0, nv = 0;  // where its coordinates begin, and how many velocities it has
+  const PoseFormula* formula = nullptr;
   double mass = 0, pitch = 0;
   Mat3<double> base_axes;    // the joint's base axes in the parent's axes
   Vec3<double> base_point;   // the joint's base origin from the parent's centre, in the parent's axes
@@ -26,6 +29,10 @@ struct Body {
   Sym3<double> inertia;      // about the centre of mass, in this body's axes
   Mat3<double> axes;         // this body's axes in the axes of the user's link frame
   Vec3<double> link_centre;  // centre of mass in the user's link frame
+
+  // Are its coordinates plain numbers, as many as velocities, or do they hold a quaternion?
+  bool flat() const { return kind != Kind::Ball && kind != Kind::Free; }
+  int nq() const { return flat() ? nv : nv + 1; }
 };
 
 struct JointSpring {
@@ -109,12 +116,19 @@ struct Potential {
   void evaluate(double length, double out[4]) const;
 };
 
-// An element of the user's own: functions of Python. `evaluate` gives value and derivatives up to `order`:
-// potential: V, gradient (k), Hessian (k × k); force: f (k), ∂f/∂q and ∂f/∂v (k × k); constraint: h (rows), Dh.
+// An element of the user's own: functions of Python, or formulas. `evaluate`, or the tape of that order, which has the
+// same results in a row, gives value and derivatives up to `order`:
+// potential: V, gradient (k), Hessian (k × k); force: f (k), ∂f/∂q and ∂f/∂v (k × k); constraint: h (rows), Dh, and of
+// formulas D²h(v, v) (rows). A formula's tapes take (q, v).
+// A nonholonomic constraint P(q) v = 0 has h = 0, Dh = P, and d(P)/dt v in place of D²h(v, v). Of a step from q to q'
+// it asks that P(q_m) (q' − q) = 0 with q_m half-way; `step` takes (q_m, q' − q) and gives that and its derivative in
+// q'.
 struct UserElement {
   enum Kind { Potential, Force, Constraint } kind;
   std::vector<int> q, v;  // places of its coordinates
   int first_row, rows, owner;
+  std::vector<Tape> tapes;  // of orders 0, 1, 2; none of functions of Python
+  Tape step;                // of nonholonomic constraints only
   std::function<void(int order, const double* q, const double* v, double* value, double* first, double* second)>
       evaluate;
   int size() const { return static_cast<int>(v.size()); }
@@ -126,6 +140,8 @@ struct Model {
   std::vector<double> armature;  // of each velocity
   std::vector<int> body_of;      // body of each velocity
   std::vector<int> quaternions;  // bodies with a Ball or Free joint
+  std::vector<int> formula_bodies;
+  std::vector<std::unique_ptr<PoseFormula>> formulas;
   Vec3<double> gravity;
   double ground_energy = 0;
   std::vector<JointSpring> joint_springs;

@@ -44,7 +44,8 @@ inline void sines_and_cosines(const double* x, int n, double* sine, double* cosi
   for (int i = 0; large && i < n; ++i) sine[i] = std::sin(x[i]), cosine[i] = std::cos(x[i]);
 }
 
-inline void sines_and_cosines(const Dual* x, int n, Dual* sine, Dual* cosine) {
+template <class T>
+void sines_and_cosines(const T* x, int n, T* sine, T* cosine) {
   for (int i = 0; i < n; ++i) sine[i] = sin(x[i]), cosine[i] = cos(x[i]);
 }
 

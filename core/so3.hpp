@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "dual.hpp"
 #include "math.hpp"
 
 namespace symplectree {
@@ -81,6 +82,55 @@ inline DlogCoefficients dlog_coefficients(double angle2) {
   const Lanes g = Lanes{2 * unit, 2 * unit * unit, 2 * unit * unit * unit, 2 * unit * unit * unit * unit} * sum;
   const double twice = 2 * angle2;
   return {g[0], g[1], g[0] + twice * g[1], 3 * g[1] + twice * g[2], 5 * g[2] + twice * g[3]};
+}
+
+// Of these, what momenta take.
+inline DlogCoefficients dlog_momentum_coefficients(double angle2) { return dlog_coefficients(angle2); }
+
+template <class T>
+struct DlogMomentum {
+  T gamma, k, k1;
+};
+
+// The same for numbers that carry derivatives up to the second.
+template <class T>
+DlogMomentum<T> dlog_momentum_coefficients(const T& angle2) {
+  constexpr double unit = 0.025330295910584444;  // 1/4π²
+  const double x = value_of(angle2);
+  const DlogCoefficients f = dlog_coefficients(x);
+  double g[3] = {};  // second to fourth derivative of γ: Σ_n 2 j!/((2πn)² − θ²)^(j+1)
+  for (int n = 1; n < 100; ++n) {
+    const double pole = unit / (double(n) * n - unit * x);
+    double term = 2 * 2 * pole * pole * pole;
+    for (int j = 0; j < 3; ++j) g[j] += term, term *= (j + 3) * pole;
+  }
+  const double k3 = 7 * g[1] + 2 * x * g[2];
+  return {lifted(f.gamma, f.gamma1, g[0], angle2), lifted(f.k, f.k1, f.k2, angle2), lifted(f.k1, f.k2, k3, angle2)};
+}
+
+// Rotation vector of R1 R0ᵀ for numbers that carry derivatives: θ/sin θ as a function f of x = sin²(θ/2), for which
+// df/dx = 2 (1 − c f)/s², c = cos θ, s = sin θ.
+template <class T>
+Vec3<T> rotation_vector(const Mat3<T>& R0, const Mat3<T>& R1) {
+  const Vec3<T> axis = T(0.5) * (cross(R0.a, R1.a) + cross(R0.b, R1.b) + cross(R0.c, R1.c));
+  const T x = T(0.25) * (T(3) - (dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c)));
+  const double at = value_of(x);
+  double f = 0, f1 = 0, f2 = 0;
+  if (at < 1.0 / 32) {                      // Σ 2·4···2n/(3·5···(2n+1)) xⁿ
+    double term = 1, power[3] = {1, 0, 0};  // xⁿ and its derivatives
+    for (int n = 0; n < 16; ++n) {
+      f += term * power[0], f1 += term * power[1], f2 += term * power[2];
+      for (int j = 2; j > 0; --j) power[j] = at * power[j] + j * power[j - 1];
+      power[0] *= at;
+      term *= 2.0 * (n + 1) / (2 * n + 3);
+    }
+  } else {
+    const double c = 1 - 2 * at, s2 = 4 * at * (1 - at), sine = std::sqrt(s2);
+    f = std::atan2(sine, c) / sine;
+    f1 = 2 * (1 - c * f) / s2;
+    f2 = -8 * c / (s2 * s2) * (1 - c * f) + 2 / s2 * (2 * f - c * f1);
+  }
+  return lifted(f, f1, f2, x) * axis;
 }
 
 // The increment d with retract(q0, d) = q1 for one Ball (rotation vector) or Free (twist) joint.

@@ -222,7 +222,7 @@ class TreeScheme {
     if (w_.m.user_forces) user_impulses(w_, h, q0, q1, q0);
     const double largest = symplectree::residual(w_, h, q0, q1, worst);
     if (w_.m.rows == 0) return largest;
-    return direction_.rows.add_residual<WithDerivative>(q1, *w_.next, w_.r, w_.scale, largest, worst);
+    return direction_.rows.add_residual<WithDerivative>(q0, q1, *w_.next, w_.r, w_.scale, largest, worst);
   }
   // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {

@@ -54,9 +54,11 @@ struct StepRows {
 
   // Rows at the end, as the last entries of the residual; returns the largest relative to what it is made of.
   template <bool WithDerivative>
-  double add_residual(const double* q1, const Workspace<double>& end, std::vector<double>& r,
+  double add_residual(const double* q0, const double* q1, const Workspace<double>& end, std::vector<double>& r,
                       std::vector<double>& scale, double largest, int& worst) {
     evaluate_rows<WithDerivative>(m, structure, q1, end, next);
+    for (const UserElement& u : m.users)
+      if (!u.step.code.empty()) roll(u, q0, q1);
     for (int k = 0; k < m.rows; ++k) {
       const int j = m.nv + k;
       r[j] = -next.value[k];
@@ -117,6 +119,22 @@ struct StepRows {
   }
 
  private:
+  // Nonholonomic rows over the step.
+  void roll(const UserElement& u, const double* q0, const double* q1) {
+    user_.evaluate_step(u, q0, q1);
+    const int k = u.size();
+    for (int r = 0; r < u.rows; ++r) {
+      const int row = u.first_row + r;
+      next.value[row] = user_.value[r];
+      double size = 1e-3;
+      for (int j = 0; j < k; ++j) {
+        next.coefficient[structure.coefficient_start[row] + j] = user_.first[k * r + j];
+        size += std::fabs(user_.first[k * r + j]) * (1e-3 + std::fabs(user_.q[j]));
+      }
+      next.size[row] = next.noise[row] = size;
+    }
+  }
+
   UserTerms user_;
   static constexpr double kTighter = 0.01;  // loops are closed more tightly than momenta are balanced
 };

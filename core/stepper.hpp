@@ -33,7 +33,7 @@ class VariationalRun final : public AnyRun {
         increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];
-      if (b.kind != Kind::Prismatic && j < b.v + 3) turning_.push_back(j);
+      if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);
     }
   }
 
@@ -117,11 +117,7 @@ class VariationalRun final : public AnyRun {
       if (!constrained_.driven[i]) continue;
       Body b = m_.bodies[i];
       b.v = 0;
-      if (b.nv == 1) {
-        d[0] = end[b.q] - q[b.q];
-      } else {
-        local_increment(b.kind == Kind::Free, &q[b.q], &end[b.q], d);
-      }
+      body_increment(b, q.data(), end.data(), d);
       for (int k = 0; k < b.nv; ++k) d[k] *= fraction;
       retract_body(b, q.data(), d, out.data());
     }
@@ -209,21 +205,14 @@ class VariationalRun final : public AnyRun {
       for (int j = 0; j < m_.nv; ++j) d[j] = q_next[j] - q[j];
       return;
     }
-    for (int i = 1; i < m_.size(); ++i) {
-      const Body& b = m_.bodies[i];
-      if (b.nv == 1) {
-        d[b.v] = q_next[b.q] - q[b.q];
-      } else {
-        local_increment(b.kind == Kind::Free, &q[b.q], q_next + b.q, d + b.v);
-      }
-    }
+    for (int i = 1; i < m_.size(); ++i) body_increment(m_.bodies[i], q.data(), q_next, d + m_.bodies[i].v);
   }
 
   void place_driven(std::vector<double>& at) const {
     if (!drives_) return;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
-      if (constrained_.driven[i]) std::copy(&target_[b.q], &target_[b.q] + (b.nv == 1 ? 1 : b.nv + 1), &at[b.q]);
+      if (constrained_.driven[i]) std::copy(&target_[b.q], &target_[b.q] + b.nq(), &at[b.q]);
     }
   }
 

@@ -47,7 +47,7 @@ struct VariationalWorkspace {
   std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
   std::vector<std::array<double, 2>> noise;   // of each body: what rounding makes of torque and force
   std::vector<double> line_length;            // of each line at the beginning
-  std::vector<char> has_block_terms;          // of each body: rotor inertia or damping on a Ball or Free joint
+  std::vector<char> has_block_terms;          // of each body: rotor inertia or damping on several coordinates
   std::vector<double> user_impulse, displacement;  // of each velocity: of the user's forces; of the step, over h
   bool damped_lines = false, loads = false;
 
@@ -115,12 +115,21 @@ inline void position_loads(VariationalWorkspace& w, Workspace<double>& at, const
   for (int i = 1; i < w.m.size(); ++i) w.load[i] = -1.0 * at.force[i];
 }
 
-// Momentum and damping impulse of a Ball or Free joint's own rotor and damper, of which r loses `t` at the beginning
-// and p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv × nv).
+// Momentum and damping impulse of the own rotor and damper of a joint with several coordinates, of which r loses `t` at
+// the beginning and p' gains it at the end; with `N`, also the derivative of t along the increments of the end (nv ×
+// nv).
 inline void joint_block_terms(const VariationalWorkspace& w, const Body& body, const double* q0, const double* q1,
                               double h, bool end, double* t, double* N) {
   const bool free = body.kind == Kind::Free;
   const int n = body.nv, shift = free ? 3 : 0;
+  if (body.flat()) {
+    for (int k = 0; k < n; ++k) {
+      const double c = w.m.armature[body.v + k] / h + (end ? -0.5 : 0.5) * w.damping[body.v + k];
+      t[k] = c * (q1[body.q + k] - q0[body.q + k]);
+      if (N) N[(n + 1) * k] = c;
+    }
+    return;
+  }
   const Quaternion<double> a = load_quaternion(q0 + body.q + shift), c = load_quaternion(q1 + body.q + shift);
   const Quaternion<double> d = between(a, c);
   const double side = end ? -1 : 1, s[3] = {d.v.x, d.v.y, d.v.z};
@@ -251,12 +260,8 @@ inline void user_impulses(VariationalWorkspace& w, double h, const double* q0, c
   const Model& m = w.m;
   for (int i = 1; i < m.size(); ++i) {
     const Body& b = m.bodies[i];
-    if (b.nv == 1) {
-      w.displacement[b.v] = (q1[b.q] - q0[b.q]) / h;
-    } else {
-      local_increment(b.kind == Kind::Free, q0 + b.q, q1 + b.q, &w.displacement[b.v]);
-      for (int j = b.v; j < b.v + b.nv; ++j) w.displacement[j] /= h;
-    }
+    body_increment(b, q0, q1, &w.displacement[b.v]);
+    for (int j = b.v; j < b.v + b.nv; ++j) w.displacement[j] /= h;
   }
   std::fill(w.user_impulse.begin(), w.user_impulse.end(), 0.0);
   UserTerms t;

@@ -32,6 +32,7 @@ struct Workspace {
   std::vector<T> pivot_inverse, u;  // of each velocity
   std::vector<T> joint_force;       // of each velocity: what elements apply to it
   std::vector<T> sine, cosine;      // of each coordinate
+  FormulaWorkspace<T> formula;
 
   explicit Workspace(const Model& m)
       : pose(m.size()),
@@ -49,6 +50,7 @@ struct Workspace {
         sine(m.nq),
         cosine(m.nq) {
     pose[0].R = Mat3<T>::identity();
+    formula.reserve(m.formulas);
   }
 };
 

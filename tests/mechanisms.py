@@ -8,6 +8,7 @@ import numpy as np
 
 import symplectree as st
 from symplectree.lie import inverse, pose, quaternion_matrix
+from symplectree.symbolic import rotation
 
 JOINTS = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free")
 FREEDOMS = {
@@ -17,11 +18,20 @@ FREEDOMS = {
     "Planar": 3,
     "Ball": 3,
     "Free": 6,
+    "Formula2": 2,
+    "Formula3": 3,
+    "Formula6": 6,
 }  # the others have one
 
 
-def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Mechanism:
-    """A branching tree of links "link0", … with joints "joint0", …; nine links use all nine kinds of joint.
+MIXED = ("Revolute", "Ball", "Free", "Cylindrical", "Formula1", "Formula2", "Formula3", "Formula6")
+FORMULAS = ("Formula1", "Formula2", "Formula3", "Formula6")  # joints by formula, with so many coordinates
+
+
+def random_mechanism(
+    seed: int, bodies: int, *, elements: bool = False, joints: tuple[str, ...] = JOINTS
+) -> st.Mechanism:
+    """A branching tree of links "link0", … with joints "joint0", …; nine links use all nine kinds of `joints`.
 
     Masses lie off centre and have full inertia matrices; some links are massless, some carry point masses,
     several masses or an armature. Every coordinate moves mass: a massless link has few freedoms and carries a
@@ -30,7 +40,7 @@ def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Me
     """
     rng = np.random.default_rng(seed)
     m = st.Mechanism(gravity=rng.normal(size=3) * 5)
-    kinds = _joint_kinds(rng, bodies)
+    kinds = _joint_kinds(rng, bodies, joints)
     links: list[Any] = [m.world]
     massless = False
     for i, kind in enumerate(kinds):
@@ -45,7 +55,8 @@ def random_mechanism(seed: int, bodies: int, *, elements: bool = False) -> st.Me
             rotate=_random_rotate(rng),
         )
         if not massless:
-            point = not carries and kind not in ("Planar", "Ball", "Free") and rng.random() < 0.3
+            large = FREEDOMS.get(kind, 1) > 2
+            point = not carries and not large and rng.random() < 0.3
             _add_random_mass(rng, link, point=point)
         if rng.random() < 0.4:
             link.frame(f"marker{i}", at=rng.normal(size=3) * 0.5, rotate=_random_rotate(rng))
@@ -65,14 +76,16 @@ CONSTRAINTS = (
 )  # fmt: skip
 
 
-def closed_mechanism(seed: int, bodies: int = 12, kinds: Any = None) -> tuple[st.Model, np.ndarray, np.ndarray]:
+def closed_mechanism(
+    seed: int, bodies: int = 12, kinds: Any = None, *, joints: tuple[str, ...] = JOINTS
+) -> tuple[st.Model, np.ndarray, np.ndarray]:
     """A random tree with every element whose loops are closed: (model, q, v) that meet all constraints.
 
     `kinds` are names out of CONSTRAINTS, four random ones when left out. Ends lie on any two bodies or the world; rows
     may depend on each other.
     """
     rng = np.random.default_rng(seed)
-    m = random_mechanism(seed, bodies, elements=True)
+    m = random_mechanism(seed, bodies, elements=True, joints=joints)
     tree = m.build()
     q, v, _ = random_state(tree, seed)
     plain = [place for place in tree.joints.values() if place.joint.nq == place.joint.nv == 1]
@@ -99,7 +112,8 @@ def random_state(model: st.Model, seed: int) -> tuple[np.ndarray, np.ndarray, np
     rng = np.random.default_rng(seed)
     q = model.neutral.copy()
     for place in model.joints.values():
-        q[place.q] = place.joint.retract(place.joint.neutral, rng.normal(size=place.joint.nv))
+        scale = 0.4 if isinstance(place.joint, st.FormulaJoint) else 1.0  # where random formulas are regular
+        q[place.q] = place.joint.retract(place.joint.neutral, scale * rng.normal(size=place.joint.nv))
     return q, rng.normal(size=model.nv), rng.normal(size=model.nv)
 
 
@@ -165,11 +179,11 @@ def _closing(kind: str, ends: tuple[str, str], names: tuple[str, str], x: float,
     return getattr(st, f"{kind}Constraint")(*ends, *arguments, **named)
 
 
-def _joint_kinds(rng: np.random.Generator, bodies: int) -> list[str]:
+def _joint_kinds(rng: np.random.Generator, bodies: int, joints: tuple[str, ...]) -> list[str]:
     """All kinds in a random order, and again; first a Revolute, so that the smallest mechanism moves."""
     kinds: list[str] = []
     while len(kinds) < bodies:
-        kinds += rng.permutation(JOINTS).tolist()
+        kinds += rng.permutation(joints).tolist()
     kinds.remove("Revolute")
     return ["Revolute", *kinds][:bodies]
 
@@ -179,7 +193,7 @@ def _may_be_massless(kind: str, following: str | None) -> bool:
 
     The six motions of a body bear at most six coordinates, and the centre of a ball moves in three ways only.
     """
-    if following in (None, "Ball", "Free"):
+    if following in (None, "Ball", "Free", "Formula6"):
         return False
     return FREEDOMS.get(kind, 1) <= 2 or following == "Fixed"
 
@@ -202,6 +216,8 @@ def _random_joint(rng: np.random.Generator, name: str, kind: str) -> Any:
     if kind == "Fixed":
         return st.Fixed()
     armature: Any = rng.uniform(0.01, 0.1) if rng.random() < 0.3 else 0.0
+    if kind in FORMULAS:
+        return _random_formula(rng, name, FREEDOMS.get(kind, 1), armature)
     if kind in ("Ball", "Free"):
         return getattr(st, kind)(name, armature=armature)
     if kind == "Universal":
@@ -210,6 +226,21 @@ def _random_joint(rng: np.random.Generator, name: str, kind: str) -> Any:
     if kind == "Screw":
         return st.Screw(name, _random_axis(rng), pitch=rng.uniform(-0.5, 0.5), armature=armature)
     return getattr(st, kind)(name, _random_axis(rng), armature=armature)
+
+
+def _random_formula(rng: np.random.Generator, name: str, count: int, armature: Any) -> st.FormulaJoint:
+    """A joint whose rotation and position are both mixtures of all its coordinates, regular near zero."""
+    first, second, shift = _random_unit(rng), _random_unit(rng), rng.normal(size=3) * 0.3
+    mix, bend = np.eye(6)[:, :count] + 0.2 * rng.normal(size=(6, count)), 0.2 * rng.normal(size=6)
+
+    def formula(q: Any) -> Any:
+        q = [q] if count == 1 else [q[i] for i in range(count)]
+        u = [sum(m * x for m, x in zip(row, q, strict=True)) + b * np.sin(q[0] + q[-1])
+             for row, b in zip(mix, bend, strict=True)]  # fmt: skip
+        R = rotation(first, 0.4 + u[0]) @ rotation(second, u[1]) @ rotation("z", u[2] - u[0] * u[1])
+        return R, [shift[0] + u[3], shift[1] + np.sin(u[4]) * np.cos(u[0]), shift[2] + u[5] + 0.3 * u[1] ** 2]
+
+    return st.FormulaJoint(name, formula, count, armature=tuple(armature * (1 + np.arange(count))))
 
 
 def _add_random_mass(rng: np.random.Generator, link: Any, *, point: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import symplectree as st
@@ -18,8 +20,13 @@ def arm(joint=None, gravity=(0, 0, -9.81), **given) -> st.Mechanism:
 
 def assert_refused(mechanism: st.Mechanism, *words: str) -> None:
     """`build()` refuses, in one sentence that holds every one of the words."""
+    refuses(mechanism.build, *words)
+
+
+def refuses(action: Any, *words: str) -> None:
+    """The call refuses, in one sentence that holds every one of the words."""
     with pytest.raises(st.ModelError) as raised:
-        mechanism.build()
+        action()
     message = str(raised.value)
     assert "\n" not in message
     for word in words:

@@ -16,7 +16,7 @@ void pose_derivatives(NativeModel& self, const In& q, int frame, int order, Out 
   check_configuration(self.model, q);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
-  d.place(q.data());
+  d.place<1>(q.data());
   const FramePose<double> p = frame_pose(f.point, f.axes, d.base);
   if (order == 1) {
     pose_first(d.columns, p, out.data());
@@ -30,8 +30,9 @@ void body_velocity_derivatives(NativeModel& self, const In& q, const In& v, int 
   check_configuration(self.model, q), rows(v, self.model.nv);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
-  d.place(q.data());
-  velocity_derivatives(d, frame_pose(f.point, f.axes, d.base), v.data(), dq.data(), dqdv.data(), dqdq.data());
+  d.place<2>(q.data());
+  const FramePose<double> p = frame_pose(f.point, f.axes, d.base);
+  VelocityDerivatives(d, p, v.data()).write(dq.data(), dqdv.data(), dqdq.data());
 }
 
 // L without springs.
@@ -39,7 +40,7 @@ void lagrangian_terms(NativeModel& self, const In& q, const In& v, Out dq, Out d
   check_configuration(self.model, q), rows(v, self.model.nv);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
-  d.place(q.data());
+  d.place<2>(q.data());
   lagrangian_derivatives(d, v.data(), {dq.data(), dv.data(), dqdq.data(), dqdv.data(), dvdv.data()});
 }
 

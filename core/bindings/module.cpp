@@ -32,11 +32,40 @@ Mat3<double> axes_in_body(const Model& m, int body, const Mat3<double>& R) {
   return transposed(m.bodies[body + 1].axes) * R;
 }
 
+Tape tape(const nb::handle& given) {
+  Tape t;
+  const auto code = nb::cast<nb::ndarray<const std::int32_t, nb::c_contig>>(given.attr("code"));
+  const auto constants = nb::cast<In>(given.attr("constants"));
+  for (std::size_t k = 0; k < constants.size(); ++k) {
+    const std::int32_t* r = code.data() + 4 * k;
+    t.code.push_back({static_cast<Op>(r[0]), r[1], r[2], r[3], constants.data()[k]});
+  }
+  t.work_size = nb::cast<int>(given.attr("work"));
+  t.inputs = nb::cast<int>(given.attr("inputs"));
+  t.outputs = nb::cast<int>(given.attr("outputs"));
+  return t;
+}
+
+// `given` maps bodies, counted without the world, to PoseFormula of symplectree/symbolic/pose_formula.py.
+void add_formulas(Model& m, const nb::dict& given) {
+  int first = 0, second = 0;
+  for (const auto [body, formula] : given) {
+    auto f = std::make_unique<PoseFormula>();
+    f->n = nb::cast<int>(formula.attr("coordinates"));
+    f->first = first, f->second = second;
+    first += f->n * f->n, second += f->n * f->n * f->n;
+    for (int order = 0; order < 3; ++order) f->tapes[order] = tape(formula.attr("tapes")[order]);
+    m.formula_bodies.push_back(nb::cast<int>(body) + 1);
+    m.formulas.push_back(std::move(f));
+  }
+}
+
 void add_bodies(Model& m, const nb::dict& d) {
   const auto parent = array<std::int32_t>(d, "parent"), kind = array<std::int32_t>(d, "kind");
   const auto axis = array<double>(d, "axis"), pitch = array<double>(d, "pitch"), mass = array<double>(d, "mass"),
              com = array<double>(d, "com"), inertia = array<double>(d, "inertia"),
              placement = array<double>(d, "placement");
+  std::size_t formula = 0;  // they are in the order of bodies
   m.bodies.resize(1);
   m.bodies[0].axes = Mat3<double>::identity();
   for (std::size_t i = 0; i < parent.size(); ++i) {
@@ -44,9 +73,10 @@ void add_bodies(Model& m, const nb::dict& d) {
     b.parent = parent.data()[i] + 1;
     b.kind = static_cast<Kind>(kind.data()[i]);
     b.q = m.nq, b.v = m.nv;
-    b.nv = b.kind == Kind::Ball ? 3 : b.kind == Kind::Free ? 6 : 1;
+    if (b.kind == Kind::Formula) b.formula = m.formulas[formula++].get();
+    b.nv = b.formula ? b.formula->n : b.kind == Kind::Ball ? 3 : b.kind == Kind::Free ? 6 : 1;
     b.mass = mass.data()[i], b.pitch = pitch.data()[i];
-    b.axes = b.nv == 1 ? axes_with_z(vec(axis.data() + 3 * i)) : Mat3<double>::identity();
+    b.axes = b.flat() && !b.formula ? axes_with_z(vec(axis.data() + 3 * i)) : Mat3<double>::identity();
     b.link_centre = vec(com.data() + 3 * i);
     const Body& p = m.bodies[b.parent];
     const double* T = placement.data() + 16 * i;
@@ -54,10 +84,10 @@ void add_bodies(Model& m, const nb::dict& d) {
     b.base_point = transposed_times(p.axes, Vec3<double>{T[3], T[7], T[11]} - p.link_centre);
     b.centre = transposed_times(b.axes, b.link_centre);
     b.inertia = rotated(transposed(b.axes), sym(inertia.data() + 9 * i));
-    m.nq += b.nv == 1 ? 1 : b.nv + 1;
+    m.nq += b.nq();
     m.nv += b.nv;
     for (int j = 0; j < b.nv; ++j) m.body_of.push_back(static_cast<int>(i) + 1);
-    if (b.nv > 1) m.quaternions.push_back(static_cast<int>(i) + 1);
+    if (!b.flat()) m.quaternions.push_back(static_cast<int>(i) + 1);
     m.bodies.push_back(b);
   }
   const auto armature = array<double>(d, "armature");
@@ -121,15 +151,7 @@ void add_constraints(Model& m, const nb::dict& d) {
 Potential potential(const nb::handle& function) {
   Potential p;
   if (nb::hasattr(function, "code")) {
-    const auto code = nb::cast<nb::ndarray<const std::int32_t, nb::c_contig>>(function.attr("code"));
-    const auto constants = nb::cast<In>(function.attr("constants"));
-    for (std::size_t k = 0; k < constants.size(); ++k) {
-      const std::int32_t* r = code.data() + 4 * k;
-      p.tape.code.push_back({static_cast<Op>(r[0]), r[1], r[2], r[3], constants.data()[k]});
-    }
-    p.tape.work_size = nb::cast<int>(function.attr("work"));
-    p.tape.inputs = nb::cast<int>(function.attr("inputs"));
-    p.tape.outputs = nb::cast<int>(function.attr("outputs"));
+    p.tape = tape(function);
   } else {
     const auto breaks = nb::cast<In>(function.attr("breaks")), c = nb::cast<In>(function.attr("coefficients"));
     p.breaks.assign(breaks.data(), breaks.data() + breaks.size());
@@ -150,6 +172,8 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
     for (const nb::handle k : given.attr("v")) u.v.push_back(nb::cast<int>(k));
     u.first_row = nb::cast<int>(given.attr("first_row")), u.rows = nb::cast<int>(given.attr("rows"));
     u.owner = nb::cast<int>(given.attr("owner"));
+    for (const nb::handle t : given.attr("tapes")) u.tapes.push_back(tape(t));
+    if (!given.attr("step").is_none()) u.step = tape(given.attr("step"));
     const nb::object rows = nb::borrow(given);
     const std::size_t nq = u.q.size(), nv = u.v.size();
     u.evaluate = [rows, evaluate, nq, nv](int order, const double* q, const double* v, double* value, double* first,
@@ -176,9 +200,10 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
 }
 
 void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy, int inputs,
-               const nb::list& users, const nb::object& evaluate) {
+               const nb::list& users, const nb::object& evaluate, const nb::dict& formulas) {
   new (self) NativeModel();
   Model& m = self->model;
+  add_formulas(m, formulas);
   add_bodies(m, arrays);
   for (const nb::handle f : functions) m.potentials.push_back(potential(f));
   add_elements(m, arrays);
@@ -207,4 +232,5 @@ NB_MODULE(_core, m) {
   bind_constraints(cls);
   bind_simulation(cls);
   bind_variational(m);
+  bind_linearize(m);
 }

@@ -60,5 +60,6 @@ void bind_derivatives(nb::class_<NativeModel>& cls);
 void bind_constraints(nb::class_<NativeModel>& cls);
 void bind_simulation(nb::class_<NativeModel>& cls);
 void bind_variational(nb::module_& module);
+void bind_linearize(nb::module_& module);
 
 }  // namespace symplectree

@@ -45,7 +45,7 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
       const Body& b = m.bodies[static_cast<int>(driven.data()[i]) + 1];
       const double *target = targets.data() + static_cast<std::size_t>(k) * m.nq + b.q,
                    *rate = rates.data() + static_cast<std::size_t>(k) * m.nv + b.v;
-      std::copy(target, target + (b.nv == 1 ? 1 : b.nv + 1), q.data() + b.q);
+      std::copy(target, target + b.nq(), q.data() + b.q);
       std::copy(rate, rate + b.nv, v.data() + b.v);
     }
     double sum = 0;

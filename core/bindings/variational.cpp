@@ -1,6 +1,7 @@
 // Runs of the variational integrators: many steps per call, saving every so many.
 #include <memory>
 
+#include "action_run.hpp"
 #include "forces.hpp"
 #include "gauss.hpp"
 #include "midpoint.hpp"
@@ -8,6 +9,21 @@
 #include "stepper.hpp"
 
 namespace symplectree {
+
+std::unique_ptr<AnyRun> action_run(const Model& m, int action, double alpha, int solver, const Settings& settings) {
+  const auto kind = static_cast<Solver>(solver);
+  switch (action) {
+    case 0:
+      return std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, settings, kind);
+    case 1:
+      return std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, settings, kind);
+    case 2:
+      return std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, settings, kind);
+    default:
+      return std::make_unique<VariationalRun<MidpointScheme>>(m, settings, alpha, kind);
+  }
+}
+
 namespace {
 
 // Where prescribed coordinates are at the end of each stage of each step of a call, and how fast: rows (nq) and (nv).
@@ -63,20 +79,7 @@ class ActionRun final : public NativeRun {
             int substeps, double step, In stages, In driven)
       : NativeRun(model, step), stages_(stages.data(), stages.data() + stages.size()) {
     const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
-    const auto kind = static_cast<Solver>(solver);
-    switch (action) {
-      case 0:
-        run_ = std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, s, kind);
-        break;
-      case 1:
-        run_ = std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, s, kind);
-        break;
-      case 2:
-        run_ = std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, s, kind);
-        break;
-      default:
-        run_ = std::make_unique<VariationalRun<MidpointScheme>>(m, s, alpha, kind);
-    }
+    run_ = action_run(m, action, alpha, solver, s);
     std::vector<char> mask(m.size());
     for (std::size_t k = 0; k < driven.size(); ++k) mask[static_cast<int>(driven.data()[k]) + 1] = 1;
     run_->drive(mask);

@@ -34,6 +34,9 @@ from symplectree.elements import (
     CamConstraint,
     Damper,
     DistanceConstraint,
+    FormulaConstraint,
+    FormulaForce,
+    FormulaPotential,
     GearConstraint,
     HingeConstraint,
     JointConstraint,
@@ -43,6 +46,7 @@ from symplectree.elements import (
     NonlinearSpring,
     PlaneConstraint,
     PointConstraint,
+    RollingConstraint,
     ScrewConstraint,
     SpatialWrench,
     Spring,
@@ -56,16 +60,23 @@ from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variationa
 from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
+    CurveJoint,
     Cylindrical,
     Fixed,
+    FormulaJoint,
     Free,
+    LinkageJoint,
     Planar,
     Prismatic,
     Revolute,
+    RollingJoint,
     Screw,
+    SurfaceContactJoint,
+    SurfaceJoint,
     Universal,
     check_joint,
 )
+from symplectree.linearization import Linearization, linearize
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
 from symplectree.simulate import resume, simulate
 from symplectree.stepper import Stepper
@@ -76,19 +87,21 @@ __all__ = [
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
     # joints
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
+    "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
-    "UserPotential", "UserForce", "element_terms", "check_element",
+    "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
-    "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint",
+    "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     # runs
-    "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory",
+    "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory", "linearize",
+    "Linearization",
     "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",

@@ -38,11 +38,21 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
     pairs = [pair for e in model.elements if isinstance(e, Constraint) for pair in e.same_directions()]
     if pairs:  # first so that hinges and welds are not closed the wrong way round
         q = _minimised(model, q, loose, lambda q: _with_directions(model, q, pairs), 1e-6)
-    q = _minimised(model, q, loose, lambda q: (constraint_values(model, q), constraint_jacobian(model, q)), 1e-14)
+    rows = holonomic_rows(model)
+    if rows:
+        q = _minimised(
+            model, q, loose, lambda q: (constraint_values(model, q)[rows], constraint_jacobian(model, q)[rows]), 1e-14
+        )
     errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors, found=True)
     return q
+
+
+def holonomic_rows(model: Model) -> list[int]:
+    """Numbers of the rows that say where the mechanism can be, not only how it can move there."""
+    rolling = {u.first_row + k for u in model.tables.users if u.step is not None for k in range(u.rows)}
+    return [k for k in range(len(model.rows)) if k not in rolling]
 
 
 def start_errors(model: Model, q: Array) -> Array:
@@ -89,7 +99,8 @@ def _minimised(model: Model, q: Array, loose: Array, residual: Residual, enough:
 
 def _with_directions(model: Model, q: Array, pairs: list[tuple[str, Array, str, Array]]) -> tuple[Array, Array]:
     """Rows and their derivatives, and below them the differences of directions that must be the same."""
-    values, derivatives = [constraint_values(model, q)], [constraint_jacobian(model, q)]
+    rows = holonomic_rows(model)
+    values, derivatives = [constraint_values(model, q)[rows]], [constraint_jacobian(model, q)[rows]]
     for a, u, b, w in pairs:
         R_a, R_b = pose(model, q, a)[:3, :3], pose(model, q, b)[:3, :3]
         values.append(R_a @ u - R_b @ w)

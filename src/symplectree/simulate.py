@@ -19,6 +19,7 @@ from symplectree.errors import ModelError, ResultError
 from symplectree.integrators import Method, Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, shown
@@ -181,6 +182,9 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     if (error := zero_quaternion(model, q)) is not None:
         raise error
     model.native.normalize(q)
+    for place in model.joints.values():
+        if isinstance(place.joint, SymbolicJoint) and (fault := place.joint.fault(q[place.q])) is not None:
+            raise ModelError(f"{fault}; start elsewhere")
     return q, v
 
 

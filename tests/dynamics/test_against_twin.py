@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import random_mechanism, random_state
+from mechanisms import JOINTS, MIXED, random_mechanism, random_state
 from symplectree.dynamics.elements import element_terms
 from symplectree.reference import derivatives, dynamics, elements, kinematics, lagrangian
 
@@ -18,11 +18,12 @@ def assert_close(native, twin):
     np.testing.assert_allclose(native, twin, rtol=0, atol=RELATIVE * scale)
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(params=[(seed, joints) for joints in (JOINTS, MIXED) for seed in SEEDS], ids=str)
 def case(request):
-    model = random_mechanism(request.param, 10, elements=True).build()
-    q, v, a = random_state(model, request.param + 100)
-    inputs = np.random.default_rng(request.param).normal(size=len(model.inputs))
+    seed, joints = request.param
+    model = random_mechanism(seed, 10, elements=True, joints=joints).build()
+    q, v, a = random_state(model, seed + 100)
+    inputs = np.random.default_rng(seed).normal(size=len(model.inputs))
     return model, q, v, a, inputs
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import CONSTRAINTS, closed_mechanism, random_state
+from mechanisms import CONSTRAINTS, JOINTS, MIXED, closed_mechanism, random_state
 from symplectree.dynamics.constraints import velocities
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.reference import constraints
@@ -17,19 +17,21 @@ def assert_close(native, twin, relative=1e-12):
     np.testing.assert_allclose(native, twin, rtol=0, atol=relative * (1 + np.max(np.abs(twin), initial=0)))
 
 
+@pytest.mark.parametrize("joints", [JOINTS, MIXED])
 @pytest.mark.parametrize("seed", range(6))
-def test_rows(seed):
+def test_rows(seed, joints):
     """At any configuration, whether the loops are closed there or not."""
-    model, _, _ = closed_mechanism(seed, kinds=CONSTRAINTS)
+    model, _, _ = closed_mechanism(seed, kinds=CONSTRAINTS, joints=joints)
     q, _, _ = random_state(model, seed + 50)
     assert_close(st.constraint_values(model, q), constraints.constraint_values(model, q))
     assert_close(st.constraint_jacobian(model, q), constraints.constraint_jacobian(model, q))
 
 
+@pytest.mark.parametrize("joints", [JOINTS, MIXED])
 @pytest.mark.parametrize("kind", CONSTRAINTS)
-def test_second_derivatives(kind):
+def test_second_derivatives(kind, joints):
     """D_j of D_i h by central differences."""
-    model, _, _ = closed_mechanism(3, kinds=[kind])
+    model, _, _ = closed_mechanism(3, kinds=[kind], joints=joints)
     q, _, _ = random_state(model, 7)
     e = 1e-6
     found = np.moveaxis(
@@ -55,6 +57,15 @@ def test_accelerations_and_multipliers(seed):
     M, G = mass_matrix(model, q), constraints.constraint_jacobian(model, q)
     left = M @ native[0] + st.bias_forces(model, q, v, inputs=u) - tau - G.T @ native[1]
     assert np.abs(left).max() < 1e-12 * (1 + np.abs(M @ native[0]).max() + np.abs(G.T @ native[1]).max())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_accelerations_with_formulas(seed):
+    model, q, v = closed_mechanism(seed, joints=MIXED)
+    native = st.constrained_dynamics(model, q, v)
+    twin = constraints.constrained_dynamics(model, q, v, np.zeros(model.nv))
+    for a, b in zip(native, twin, strict=True):
+        assert_close(a, b, 1e-10)
 
 
 def test_rows_that_pull_on_a_body_by_rounding_only():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import CONSTRAINTS, closed_mechanism, distance
+from mechanisms import CONSTRAINTS, JOINTS, MIXED, closed_mechanism, distance
 from symplectree.reference import variational
 from symplectree.reference.constraints import constrained_velocity, constraint_jacobian, constraint_values
 
@@ -12,10 +12,10 @@ H = 2e-3
 
 
 @pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
-@pytest.mark.parametrize("seed", range(3))
-def test_two_steps(action, seed):
+@pytest.mark.parametrize(("seed", "joints"), [*((seed, JOINTS) for seed in range(3)), (0, MIXED), (1, MIXED)])
+def test_two_steps(action, seed, joints):
     """Configurations, velocities and multipliers; rows may depend on each other."""
-    model, q, v = closed_mechanism(seed, 7)
+    model, q, v = closed_mechanism(seed, 7, joints=joints)
     rng = np.random.default_rng(seed)
     u, tau = rng.normal(size=len(model.inputs)), rng.normal(size=model.nv)
     forces = dict(zip(model.inputs, u, strict=True)) | dict(zip(model.velocities, tau, strict=True))
@@ -48,10 +48,10 @@ def test_every_kind_alone(kind):
 
 
 @pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
-@pytest.mark.parametrize("joint", ["Revolute", "Ball", "Free"])
+@pytest.mark.parametrize("joint", ["Revolute", "Ball", "Free", "FormulaJoint"])
 def test_prescribed(joint, action):
     """One joint as a whole moves as given, here by its own velocity, in a closed chain."""
-    model, q, v = closed_mechanism(2, 9, kinds=["Distance"])
+    model, q, v = closed_mechanism(2, 9, kinds=["Distance"], joints=MIXED if joint == "FormulaJoint" else JOINTS)
     place = next(p for p in model.joints.values() if type(p.joint).__name__ == joint)
     given = q.copy()
     given[place.q] = place.joint.retract(q[place.q], H * v[place.v])

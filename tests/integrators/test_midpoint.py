@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import distance, random_mechanism, random_state, spatial_chain, symplectic_defect
+from mechanisms import JOINTS, MIXED, distance, random_mechanism, random_state, spatial_chain, symplectic_defect
 from symplectree.reference import midpoint, midpoint_newton
 from symplectree.reference.kinematics import retract
 
@@ -44,9 +44,9 @@ def test_exact_single_step(torque, q1, p1):
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.3, 1.0])
-@pytest.mark.parametrize("seed", [2, 5])
-def test_against_twin(alpha, seed):
-    model = random_mechanism(seed, 8, elements=True).build()
+@pytest.mark.parametrize(("seed", "joints"), [(2, JOINTS), (5, JOINTS), (3, MIXED)])
+def test_against_twin(alpha, seed, joints):
+    model = random_mechanism(seed, 8, elements=True, joints=joints).build()
     q, v, tau = random_state(model, seed)
     p, h = st.momenta(model, q, v), 2e-3
     inputs = np.array([0.4, -0.3, 0.9])
@@ -111,9 +111,9 @@ def first_newton_step(model, q, v, alpha, solver, forces, guess="velocity", h=0.
     return run.q[-1]
 
 
-def every_joint_loaded(seed):
+def every_joint_loaded(seed, joints):
     """Every joint, with a spring or damper of its own wherever there can be one; no lines and wrenches."""
-    m = random_mechanism(seed, 9)
+    m = random_mechanism(seed, 9, joints=joints)
     for joint in [f.joint for f in m.tree if f.joint.nv > 0]:
         m.add(st.JointDamper(joint.name, 0.3))
         if joint.nv == 1:
@@ -134,20 +134,21 @@ def linked_chain(links, lines):
 @pytest.mark.parametrize("elements", [False, True])
 def test_elimination_gives_the_dense_direction(alpha, elements):
     """One step, in which an error of the direction shows: roots that agree would hide it."""
-    for seed in range(6):
-        model = random_mechanism(seed, 9, elements=elements).build()
+    for seed, joints in [*((seed, JOINTS) for seed in range(6)), (0, MIXED), (1, MIXED)]:
+        model = random_mechanism(seed, 9, elements=elements, joints=joints).build()
         q, v, tau = random_state(model, seed)
         forces = dict(zip(model.velocities, tau, strict=True)) | dict.fromkeys(model.inputs, 0.7)
         for guess in ("current", "velocity"):
-            a, b = (first_newton_step(model, q, v, alpha, solver, forces, guess) for solver in ("newton", "dense"))
+            h = 4e-3 if joints is MIXED else 0.02  # mixtures of all coordinates are harder to guess
+            a, b = (first_newton_step(model, q, v, alpha, solver, forces, guess, h) for solver in ("newton", "dense"))
             assert np.abs(b - q).max() > 1e-3
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * np.abs(b - q).max())  # condition of the matrix
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.3, 0.0, 1.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_elimination_against_twin(alpha, seed):
-    model = every_joint_loaded(seed).build()
+@pytest.mark.parametrize(("seed", "joints"), [*((seed, JOINTS) for seed in range(3)), (1, MIXED)])
+def test_elimination_against_twin(alpha, seed, joints):
+    model = every_joint_loaded(seed, joints).build()
     q, v, tau = random_state(model, seed)
     p, h = st.momenta(model, q, v), 0.02
     q1 = retract(model, q, h * v)

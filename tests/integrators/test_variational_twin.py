@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import distance, random_mechanism, random_state
+from mechanisms import JOINTS, MIXED, distance, random_mechanism, random_state
 from symplectree.reference import variational
 from symplectree.reference.kinematics import body_velocities, retract
 
 
+@pytest.mark.parametrize("joints", [JOINTS, MIXED])
 @pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
 @pytest.mark.parametrize("seed", range(4))
-def test_step(action, seed):
+def test_step(action, seed, joints):
     """The native root leaves the twin's residual at rounding, and both ends give the same momentum."""
-    m = random_mechanism(seed, 9, elements=True)
-    for place in [f.joint.name for f in m.tree if isinstance(f.joint, st.Ball | st.Free)]:
+    m = random_mechanism(seed, 9, elements=True, joints=joints)
+    for place in [f.joint.name for f in m.tree if isinstance(f.joint, st.Ball | st.Free | st.FormulaJoint)]:
         m.add(st.JointDamper(place, 0.3))
     model = m.build()
     q, v, tau = random_state(model, seed)
@@ -31,9 +32,9 @@ def test_step(action, seed):
     np.testing.assert_allclose(stepper.p, momentum, rtol=0, atol=1e-11 * scale)
 
 
-def step_to_the_velocity_guess(action, seed, angle):
+def step_to_the_velocity_guess(action, seed, angle, joints=JOINTS):
     """A step whose root is q ⊕ h v, with bodies that turn by up to about `angle`: (model, q, v, h, root, tau)."""
-    model = random_mechanism(seed, 9).build()
+    model = random_mechanism(seed, 9, joints=joints).build()
     q, v, _ = random_state(model, seed)
     h = angle / np.linalg.norm(body_velocities(model, q, v)[:, :3], axis=1).max()
     root = retract(model, q, h * v)
@@ -52,16 +53,17 @@ def take_step(model, q, v, h, tau, method):
     ("action", "angle"),
     [("chord", 0.7), *((action, angle) for action in ("cayley", "exp") for angle in (0.01, 0.3, 2))],
 )
-@pytest.mark.parametrize("seed", range(4))
-def test_newton_matrix(action, angle, seed):
+@pytest.mark.parametrize(("seed", "joints"), [*((seed, JOINTS) for seed in range(4)), (0, MIXED), (1, MIXED)])
+def test_newton_matrix(action, angle, seed, joints):
     """One Newton step from a guess ε beside the root leaves ε², where a matrix wrong by δ would leave δ ε."""
-    model, q, v, h, root, tau = step_to_the_velocity_guess(action, seed, angle)
+    model, q, v, h, root, tau = step_to_the_velocity_guess(action, seed, angle, joints)
     p = st.momenta(model, q, v)
     push = 2 / h * 1e-8 * np.abs(p).max() * np.random.default_rng(seed).normal(size=model.nv)
     once = st.Variational(action=action, guess="velocity", tol=0.5)  # satisfied by whatever one step gives
     end = take_step(model, q, v, h, tau + push, once)
     before, after = (variational.residual(model, q, p, x, h, action, None, tau + push) for x in (root, end.q))
-    assert np.abs(after).max() < 2e-4 * np.abs(before).max()  # 6e-5 in the worst conditioned tree
+    # 6e-5 in the worst conditioned tree, with formulas 4e-4; a tenth of the push leaves a tenth of these
+    assert np.abs(after).max() < (1e-3 if joints is MIXED else 2e-4) * np.abs(before).max()
 
 
 @pytest.mark.parametrize("angle", [0.3, 1, 2.5])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symplectree.errors import ModelError
-from symplectree.reference.functions import run_tape
+from symplectree.symbolic.run_tape import run_tape
 from symplectree.symbolic.tape import OPERATIONS, trace
 
 # each potential with its first three derivatives by hand

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from symplectree.dynamics.arguments import inputs_vector, prepared, velocity
 from symplectree.errors import ModelError
+from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 
@@ -53,6 +54,12 @@ def project_velocity(model: Model, q: Any, v: Any, *, fixed: Iterable[str] = ())
     parts = {name: velocity_places(model, name) for name in fixed}
     require_mass(model, [n for name, part in parts.items() for n in (name, *model.velocities[part])])
     driven = [j for part in parts.values() for j in range(part.start, part.stop)]
+    for place in model.joints.values():
+        held = set(driven) & set(range(place.v.start, place.v.stop))
+        if isinstance(place.joint, SymbolicJoint) and 0 < len(held) < place.joint.nv:
+            raise ModelError(
+                f"fixed names a part of joint {place.joint.name!r}, which is a formula; name the whole joint"
+            )
     bodies = np.unique(np.searchsorted(model.v_start, driven, side="right") - 1)
     v = velocity(model, v)
     return velocities(model, q, momenta(model, q, v), v, bodies)

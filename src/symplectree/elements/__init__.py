@@ -5,6 +5,7 @@ from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
+from symplectree.elements.formula import FormulaConstraint, FormulaForce, FormulaPotential
 from symplectree.elements.gear_constraint import GearConstraint
 from symplectree.elements.joint_damper import JointDamper
 from symplectree.elements.joint_force import JointForce
@@ -12,6 +13,7 @@ from symplectree.elements.joint_spring import JointSpring
 from symplectree.elements.nonlinear_spring import NonlinearSpring
 from symplectree.elements.plane_constraint import PlaneConstraint
 from symplectree.elements.point_constraint import PointConstraint
+from symplectree.elements.rolling_constraint import RollingConstraint
 from symplectree.elements.screw_constraint import ScrewConstraint
 from symplectree.elements.spring import Spring
 from symplectree.elements.user import UserConstraint, UserForce, UserPotential
@@ -20,7 +22,8 @@ from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
     "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element", "ElementTables",
-    "GearConstraint", "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering",
-    "NonlinearSpring", "PlaneConstraint", "PointConstraint", "ScrewConstraint", "SpatialWrench", "Spring",
-    "UserConstraint", "UserForce", "UserPotential", "WeldConstraint",
+    "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint", "JointConstraint",
+    "JointDamper", "JointForce", "JointSpring", "Lowering", "NonlinearSpring", "PlaneConstraint", "PointConstraint",
+    "RollingConstraint", "ScrewConstraint", "SpatialWrench", "Spring", "UserConstraint", "UserForce", "UserPotential",
+    "WeldConstraint",
 ]  # fmt: skip

@@ -99,6 +99,8 @@ class UserRows:
     owner: int
     first_row: int = -1
     joints: list[tuple[Any, slice, slice]] = field(default_factory=list)  # with quaternions: joint, its q and v here
+    tapes: tuple[Tape, ...] = ()  # of a formula, instead of functions: of (q, v), for each order (core/model.hpp)
+    step: Tape | None = None  # of a nonholonomic constraint: what it asks of a step (core/model.hpp)
 
     def retract(self, q: Array, d: Array) -> Array:
         """q moved by increments d of its coordinates."""

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
@@ -80,7 +81,8 @@ class _AdaptiveRun:
 
     def failure(self, step: int) -> ConvergenceError:
         if not self._too_many:
-            return no_longer_finite(self.model, self.x, step, self.dt)
+            why = formula_fault(self.model, self.q, self.x, self.dt)
+            return no_longer_finite(self.model, self.x, step, self.dt, why)
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) takes more than {MOST_STEPS} steps of Adaptive: the motion is too "
             f"violent for rtol = {self.method.rtol:g}, atol = {self.method.atol:g}; loosen these, or take another method",

@@ -12,6 +12,7 @@ import numpy as np
 
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
@@ -50,10 +51,12 @@ class _ClassicalRun:
         self.model, self.method, self.dt, self.forces, self.prescribed = model, method, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
+        self._before = self.q, self.x  # a state before the last call's end that was kept
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source = self.forces
         tau, inputs = source.rows(first, steps)
+        start = self.q.copy(), self.x.copy()
         given = self.prescribed
         targets, rates = given.rows(first, steps, np.ones(1))
         halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if given else 0)])
@@ -65,10 +68,13 @@ class _ClassicalRun:
             kept.multipliers, kept.reactions,
         )  # fmt: skip
         kept.fill(done // save_every)
+        if done < steps and done >= save_every:
+            start = q_saved[done // save_every - 1], x_saved[done // save_every - 1]
+        self._before = start
         return done
 
     def failure(self, step: int) -> ConvergenceError:
-        return no_longer_finite(self.model, self.x, step, self.dt)
+        return no_longer_finite(self.model, self.x, step, self.dt, formula_fault(self.model, *self._before, self.dt))
 
     def velocity(self) -> Array:
         return self.x.copy()
@@ -83,12 +89,12 @@ class _ClassicalRun:
         return []
 
 
-def no_longer_finite(model: Model, v: Array, step: int, dt: float) -> ConvergenceError:
+def no_longer_finite(model: Model, v: Array, step: int, dt: float, why: str = "") -> ConvergenceError:
     """The error of an explicit method that blew up."""
     name = model.velocities[int(np.argmax(np.nan_to_num(np.abs(v), nan=np.inf)))]
     return ConvergenceError(
         f"the motion is no longer finite after step {step} (t = {step * dt:.6g} s), first in {name!r}: take a smaller dt, "
-        "or another method",
+        f"or another method{why}",
         step=step,
         time=step * dt,
         coordinate=name,

@@ -10,6 +10,7 @@ import numpy as np
 
 from symplectree.dynamics.constraints import require_mass
 from symplectree.errors import ModelError
+from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model, unknown
 from symplectree.numeric import real_array, shown
@@ -115,6 +116,11 @@ class Prescribed:
                 if place.joint.nq != place.joint.nv:
                     raise ModelError(
                         f"{name!r} is part of a quaternion; prescribe the whole joint {place.joint.name!r}"
+                    )
+                if isinstance(place.joint, SymbolicJoint):
+                    raise ModelError(
+                        f"{name!r} is one of {place.joint.nq} coordinates of a formula; prescribe the whole joint "
+                        f"{place.joint.name!r}"
                     )
                 i = model.coordinates[place.q].index(name)
                 return (

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
@@ -182,20 +183,23 @@ class VariationalRun:
             return "take a smaller dt, or prescribe a motion that the constraints let it make"
         return "take a smaller dt, or add damping where the motion is violent"
 
+    def _fault(self) -> str:
+        return formula_fault(self.model, self.q, self.velocity(), self.dt)
+
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
         halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
         if not self._composed:
             return ConvergenceError(
                 f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}; take a smaller dt, or "
-                "order 2",
+                f"order 2{self._fault()}",
                 step=step,
                 time=step * self.dt,
             )
         residual, name = self._native.residual, (*self.model.velocities, *self.model.rows)[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
-            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}",
+            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}{self._fault()}",
             step=step,
             time=step * self.dt,
             residual=residual,

@@ -6,6 +6,7 @@
 | `(formula x (+ (* 2 (sin x)) (^ x 2)))` | its variable and one expression, of the operations below and `pi` |
 | `(tape WORK (const 1 3) (input 0 0 0) …)` | instructions (operation result first second), see `symbolic/tape.py` |
 | `(spline (breaks …) (coefficients (a b c d) …))` | piecewise cubics, highest power first |
+| `(pose N WORK (const 1 3) …)` | a joint's pose: a tape of its N coordinates with 12 outputs, R by columns and x |
 
 Operations: + - * / ^ sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh abs sign min max.
 """
@@ -22,12 +23,15 @@ from symplectree.elements.nonlinear_spring import lowered
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, number
 from symplectree.io.reader import Node, Source, nearest, shown
+from symplectree.joints.formula import MOST
 from symplectree.numeric import real_array
 from symplectree.symbolic.formula import MANY, OPERATIONS, Formula, Step, from_tape
+from symplectree.symbolic.pose_formula import PoseTape
 from symplectree.symbolic.tape import OPERATIONS as TAPE_OPERATIONS
 from symplectree.symbolic.tape import Tape
 
 DERIVATIVES = 4  # a tape gives the value and three derivatives
+POSE = 12  # numbers of a pose
 
 
 def read_function(source: Source, node: Node) -> Any:
@@ -118,11 +122,21 @@ def _check_operation(source: Source, part: Node) -> None:
 
 
 def _tape(source: Source, node: Node) -> Tape:
-    """Every place is checked, since the core trusts its tapes."""
-    rows = node.value[2:]
-    if not rows:
+    if len(node.value) < 3:
         raise source.error(node.at, "a tape is written (tape WORK (operation result first second) …)")
-    work = _index(source, node.value[1], len(rows) + 1)
+    return _instructions(source, node, node.value[1], node.value[2:], 1, DERIVATIVES)
+
+
+def _pose(source: Source, node: Node) -> PoseTape:
+    if len(node.value) < 4:
+        raise source.error(node.at, "a pose is written (pose COORDINATES WORK (operation result first second) …)")
+    inputs = _index(source, node.value[1], MOST + 1)
+    return PoseTape(_instructions(source, node, node.value[2], node.value[3:], inputs, POSE))
+
+
+def _instructions(source: Source, node: Node, size: Node, rows: list[Node], inputs: int, last: int) -> Tape:
+    """Every place is checked, since the core trusts its tapes."""
+    work = _index(source, size, len(rows) + 1)
     code, constants = [], []
     filled: set[int] = set()
     outputs: set[int] = set()
@@ -136,10 +150,10 @@ def _tape(source: Source, node: Node) -> Tape:
         if len(row.value) != (3 if name == "CONST" else 4):
             form = "(const result value)" if name == "CONST" else f"({row.keyword} result first second)"
             raise source.error(row.at, f"this instruction is written {form}")
-        result = _index(source, row.value[1], DERIVATIVES if name == "OUTPUT" else work)
+        result = _index(source, row.value[1], last if name == "OUTPUT" else work)
         first = second = 0
         if name == "INPUT":
-            first, second = (_index(source, n, 1) for n in row.value[2:])
+            first, second = _index(source, row.value[2], inputs), _index(source, row.value[3], 1)
         elif name != "CONST":
             first, second = (_index(source, n, work) for n in row.value[2:])
             for place, n in zip((first, second), row.value[2:], strict=True):
@@ -148,9 +162,10 @@ def _tape(source: Source, node: Node) -> Tape:
         (outputs if name == "OUTPUT" else filled).add(result)
         code.append([TAPE_OPERATIONS.index(name), result, first, second])
         constants.append(_number(source, row.value[2]) if name == "CONST" else 0.0)
-    if len(outputs) != DERIVATIVES:
-        raise source.error(node.at, f"a tape has outputs 0 to {DERIVATIVES - 1}: the value and three derivatives")
-    return Tape(np.array(code, dtype=np.int32), np.array(constants), work, 1, DERIVATIVES)
+    if len(outputs) != last:
+        what = "the value and three derivatives" if last == DERIVATIVES else "a rotation by columns, and a position"
+        raise source.error(node.at, f"a {node.keyword} has outputs 0 to {last - 1}: {what}")
+    return Tape(np.array(code, dtype=np.int32), np.array(constants), work, inputs, last)
 
 
 def _index(source: Source, node: Node, below: int) -> int:
@@ -160,7 +175,7 @@ def _index(source: Source, node: Node, below: int) -> int:
     return int(value)
 
 
-FUNCTIONS = {"table": _table, "spline": _spline, "formula": _formula, "tape": _tape}
+FUNCTIONS = {"table": _table, "spline": _spline, "formula": _formula, "tape": _tape, "pose": _pose}
 
 
 def write_function(given: Any, what: str) -> Form:
@@ -169,6 +184,8 @@ def write_function(given: Any, what: str) -> Form:
     what: "potential" or "profile". A Python function is traced, and written as a formula where that gives the same tape
     again, else as its tape.
     """
+    if isinstance(given, PoseTape):
+        return Form(["pose", str(given.tape.inputs), str(given.tape.work), *_written_rows(given.tape)])
     if isinstance(given, Formula):
         return _written_formula(given)
     if callable(given):
@@ -229,9 +246,13 @@ def _written_formula(formula: Formula) -> Form:
 def _written_tape(tape: Tape) -> Form:
     if (tape.inputs, tape.outputs) != (1, DERIVATIVES):
         raise ModelError("its tape must have one input and give the value and three derivatives")
+    return Form(["tape", str(tape.work), *_written_rows(tape)])
+
+
+def _written_rows(tape: Tape) -> list[str | Form]:
     rows: list[str | Form] = []
     for (code, *places), constant in zip(tape.code.tolist(), tape.constants.tolist(), strict=True):
         name = TAPE_OPERATIONS[code]
         rest = [str(places[0]), number(constant)] if name == "CONST" else [str(place) for place in places]
         rows.append(Form([name.lower(), *rest]))
-    return Form(["tape", str(tape.work), *rows])
+    return rows

@@ -22,7 +22,7 @@ from symplectree.errors import ModelError
 from symplectree.io.functions import FUNCTIONS, read_function, write_function
 from symplectree.io.layout import Form, flat, number, text
 from symplectree.io.reader import Node, Source, meant, nearest, shown
-from symplectree.joints import Joint
+from symplectree.joints import Joint, SymbolicJoint
 from symplectree.mechanism.mechanism import Frame
 from symplectree.numeric import real_array
 from symplectree.numeric import shown as shown_value
@@ -187,7 +187,7 @@ def _item_hints(kind: Any, count: int) -> list[Any] | None:
 def described(hint: Any) -> str:
     """What a type lets a value be, in words."""
     if _is_function(hint):
-        return "(table …), (formula …), (tape …) or (spline …)"
+        return "(table …), (formula …), (tape …), (spline …) or, of a joint, (pose …)"
     words = []
     for a in _alternatives(hint):
         members = get_args(a) if get_origin(a) is tuple else ()
@@ -217,7 +217,7 @@ def usage(cls: type) -> str:
 def _ordered(cls: type) -> list[Field[Any]]:
     """The fields in the order of writing: those taken by place, options, the name of an element."""
     given = [f for f in fields(cls) if f.init]
-    return sorted(given, key=lambda f: (not _by_place(f), f.kw_only, f.name == "name"))
+    return sorted(given, key=lambda f: (not _by_place(f), f.kw_only, f.kw_only and f.name == "name"))
 
 
 def _by_place(f: Field[Any]) -> bool:
@@ -226,6 +226,7 @@ def _by_place(f: Field[Any]) -> bool:
 
 def write_object(given: Any, what: str, base: type) -> Form:
     """The form of a joint or element; raises ModelError that says `what` cannot be written."""
+    given = given.written() if isinstance(given, SymbolicJoint) else given
     cls: type = type(given)
     if not getattr(cls, "in_files", True):
         raise ModelError(f"{what} cannot be written: it is made of functions of Python")

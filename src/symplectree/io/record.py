@@ -125,12 +125,12 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
 def _names(model: Model) -> dict[str, Variable]:
     from symplectree.view.plots import UNITS
 
-    steps = [step.kind for place in model.joints.values() for step in place.joint.steps()]
-    speeds = [u for kind in steps for u in VELOCITY_UNITS[kind]]
+    steps = [step for place in model.joints.values() for step in place.joint.steps()]
+    speeds = [u for step in steps for u in VELOCITY_UNITS.get(step.kind, ("1",) * step.nv)]
     units = {
-        "coordinate": [u.replace("quaternion", "1") for kind in steps for u in UNITS[kind]],
+        "coordinate": [u.replace("quaternion", "1") for step in steps for u in UNITS.get(step.kind, ("1",) * step.nq)],
         "velocity": [f"{u}/s" for u in speeds],
-        "momentum": ["N m s" if u == "rad" else "N s" for u in speeds],
+        "momentum": [{"rad": "N m s", "m": "N s"}.get(u, "J s") for u in speeds],
     }
     names = {"coordinate": model.coordinates, "velocity": model.velocities, "row": model.rows, "input": model.inputs}
     variables = {name: Variable((name,), list(values)) for name, values in names.items()}

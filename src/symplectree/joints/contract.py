@@ -9,7 +9,7 @@ A joint joins a base frame (placed in the parent) to a moving frame (the link's 
 | `subspace_derivative(q)` | D_j S, the change of S along increment j | (nv, 6, nv) |
 | `retract(q, d)` | the configuration reached from q by the increment d | (nq,) |
 | `local(q0, q1)` | the increment d with retract(q0, d) = q1 | (nv,) |
-| `neutral` | the configuration with T = identity | (nq,) |
+| `neutral` | the configuration with T = identity; of a formula, where it starts | (nq,) |
 | `steps()` | the same joint as a row of elementary joints, which is what the core executes | |
 
 Increments are plain differences of coordinates, except for quaternions, where they are rotation vectors (Ball)
@@ -19,7 +19,7 @@ or twists (Free) of the moving frame: T(retract(q, d)) = T(q) exp[S d] for these
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,24 +28,29 @@ from symplectree.errors import ModelError
 from symplectree.lie import AXES, Array, axis_vector, inverse
 from symplectree.numeric import real_array, shown
 
-Kind = Literal["revolute", "prismatic", "screw", "ball", "free"]
+Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """An elementary joint, whose S is constant in its moving frame. The core knows only these five kinds."""
+    """An elementary joint. The core knows only these kinds; S is constant in the moving frame of all but "formula".
+
+    coordinates, formula: of a formula, how many it has, and its tapes (`symbolic.pose_formula.PoseFormula`).
+    """
 
     kind: Kind
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     pitch: float = 0.0
+    coordinates: int = 1
+    formula: Any = None
 
     @property
     def nq(self) -> int:
-        return {"ball": 4, "free": 7}.get(self.kind, 1)
+        return {"ball": 4, "free": 7}.get(self.kind, self.coordinates)
 
     @property
     def nv(self) -> int:
-        return {"ball": 3, "free": 6}.get(self.kind, 1)
+        return {"ball": 3, "free": 6}.get(self.kind, self.coordinates)
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,13 @@ class Joint:
     def steps(self) -> tuple[Step, ...]:
         raise TypeError(f"{type(self).__name__} gives no elementary joints")
 
+    def samples(self, rng: np.random.Generator, count: int) -> list[Array]:
+        """Random configurations to try the joint at, away from the neutral one."""
+        return [self.retract(self.neutral, rng.uniform(0.3, 1.2, self.nv)) for _ in range(count)]
+
+    def check(self) -> None:
+        """Raise ModelError when the joint cannot be what it says; `build()` asks."""
+
     def armatures(self) -> Array:
         """Rotor inertia of each coordinate, (nv,). Raises ModelError when it cannot be one."""
         try:
@@ -96,6 +108,13 @@ class Joint:
         if not np.all(np.isfinite(values)) or np.any(values < 0):
             raise ModelError(f"armature of joint {self.name!r} is {self.armature}; it must be zero or more")
         return np.broadcast_to(values, (self.nv,)).copy()
+
+
+@runtime_checkable
+class SecondOrder(Protocol):
+    """A joint whose S varies in ways that second derivatives need: it also gives D_k D_j S at [k, j], (nv, nv, 6, nv)."""
+
+    def subspace_second(self, q: ArrayLike) -> Array: ...
 
 
 def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
@@ -136,8 +155,9 @@ def _require(condition: bool, joint: Joint, what: str, error: float) -> None:
 def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: float = 1e-7) -> None:
     """Compare everything `joint` gives with finite differences, and its parts with each other.
 
-    Checked at `samples` random configurations: T is a rigid motion and the identity at neutral; S is the derivative of
-    T and D_j S that of S along increments; local undoes retract; the elementary joints of `steps()` give the same T.
+    Checked at `samples` random configurations: T is a rigid motion and the identity at neutral (unless it is a formula);
+    S is the derivative of T, D_j S that of S along increments, and D_k D_j S, where the joint gives it, that of D_j S;
+    local undoes retract; the elementary joints of `steps()` give the same T.
 
     Raises AssertionError saying which part is wrong and by how much. `tolerance` is that of central differences with a
     step of 1e-5 (their rounding is about 1e-11, their truncation 1e-10 for coordinates of order one).
@@ -149,10 +169,12 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
     _require(len(joint.neutral) == joint.nq, joint, "neutral has the wrong length", len(joint.neutral) - joint.nq)
     if joint.nv == 0:
         return
-    error = float(np.abs(joint.transform(joint.neutral) - np.eye(4)).max())
+    joint.check()
+    by_formula = isinstance(joint, SecondOrder)
+    error = 0.0 if by_formula else float(np.abs(joint.transform(joint.neutral) - np.eye(4)).max())
     _require(error < 1e-12, joint, "T(neutral) is not the identity", error)
     for _ in range(samples):
-        q = joint.retract(joint.neutral, rng.normal(size=joint.nv))
+        q = joint.samples(rng, 1)[0] if by_formula else joint.retract(joint.neutral, rng.normal(size=joint.nv))
         T, S, dS = joint.transform(q), joint.subspace(q), joint.subspace_derivative(q)
         _require(S.shape == (6, joint.nv), joint, f"S has shape {S.shape}", 0)
         _require(dS.shape == (joint.nv, 6, joint.nv), joint, f"dS has shape {dS.shape}", 0)
@@ -169,6 +191,10 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
             slope = (joint.subspace(ahead) - joint.subspace(behind)) / (2 * step)
             error = float(np.abs(slope - dS[j]).max())
             _require(error < tolerance, joint, f"D_{j} S is not the derivative of S", error)
+            if isinstance(joint, SecondOrder):
+                slope = (joint.subspace_derivative(ahead) - joint.subspace_derivative(behind)) / (2 * step)
+                error = float(np.abs(slope - joint.subspace_second(q)[j]).max())
+                _require(error < tolerance, joint, f"D_{j} D S is not the derivative of D S", error)
         d = rng.normal(size=joint.nv) * 0.5
         error = float(np.abs(joint.local(q, joint.retract(q, d)) - d).max())
         _require(error < 1e-10, joint, "local does not undo retract", error)
@@ -178,10 +204,11 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
 
 def _transform_of_steps(joint: Joint, q: Array) -> Array:
     """T(q) as the product of the elementary joints."""
-    from symplectree.reference.kinematics import step_transform  # the twin knows the five kinds
+    from symplectree.reference.kinematics import step_transform
 
     T, at = np.eye(4), 0
     for s in joint.steps():
-        T = T @ step_transform(s.kind, s.axis, s.pitch, q[at : at + s.nq])
+        own = q[at : at + s.nq]
+        T = T @ (s.formula.transform(own) if s.formula is not None else step_transform(s.kind, s.axis, s.pitch, own))
         at += s.nq
     return T

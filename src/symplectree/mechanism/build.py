@@ -15,6 +15,7 @@ from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
 from symplectree.mechanism.moves_mass import coordinates_without_mass
 from symplectree.numeric import real_array, shown
+from symplectree.symbolic.pose_formula import PoseFormula
 
 
 @dataclass
@@ -30,6 +31,7 @@ class _Bodies:
     masses: list[list[RigidMass]] = field(default_factory=list)
     q_start: list[int] = field(default_factory=list)
     v_start: list[int] = field(default_factory=list)
+    formulas: dict[int, PoseFormula] = field(default_factory=dict)
     nq: int = 0
     nv: int = 0
 
@@ -48,6 +50,7 @@ def build(mechanism: Mechanism) -> Model:
         T = offset @ _placement(frame)
         values = _armature(frame)
         if frame.joint.nv > 0:
+            frame.joint.check()
             joints[frame.joint.name] = JointPlace(frame.joint, bodies.nq, bodies.nv)
             armature.append(values)
             body = _add_bodies(bodies, frame, body, T)
@@ -84,6 +87,7 @@ def build(mechanism: Mechanism) -> Model:
         frame_body=np.array([body for body, _ in places.values()], dtype=np.int32),
         frame_offset=np.array([T for _, T in places.values()]),
         ground_energy=float(-sum(part.mass * gravity @ part.com for part in ground)),
+        formulas=bodies.formulas,
         tables=tables,
         originals=tuple(mechanism.elements),
         shapes=tuple(mechanism.shapes),
@@ -177,6 +181,8 @@ def _add_bodies(bodies: _Bodies, frame: Frame, parent: int, T: Array) -> int:
         bodies.axis.append(step.axis)
         bodies.pitch.append(step.pitch)
         bodies.placement.append(T)
+        if step.formula is not None:
+            bodies.formulas[len(bodies.name) - 1] = step.formula
         bodies.masses.append([])
         bodies.q_start.append(bodies.nq)
         bodies.v_start.append(bodies.nv)

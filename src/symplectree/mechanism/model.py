@@ -19,8 +19,16 @@ from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Mechanism
+    from symplectree.symbolic.pose_formula import PoseFormula
 
-KINDS = ("revolute", "prismatic", "screw", "ball", "free")  # in the order of `enum class Kind` in core/model.hpp
+KINDS = (
+    "revolute",
+    "prismatic",
+    "screw",
+    "ball",
+    "free",
+    "formula",
+)  # in the order of `enum class Kind` in core/model.hpp
 
 
 @dataclass(frozen=True)
@@ -44,8 +52,8 @@ class JointPlace:
 class Model:
     """A mechanism ready to compute with. Made by `Mechanism.build()`; not to be changed.
 
-    Bodies are in the order of building, parents first; a joint of several coordinates without quaternion is a row of
-    bodies, all but the last without mass. A body's frame is the moving frame of its joint.
+    Bodies are in the order of building, parents first; a joint of several coordinates, unless it has a quaternion or is a
+    formula, is a row of bodies, all but the last without mass. A body's frame is the moving frame of its joint.
 
     | name | meaning | shape, unit |
     | --- | --- | --- |
@@ -60,6 +68,7 @@ class Model:
     | parent | body that each is joined to, -1 the world | (n,) |
     | kind | index into KINDS | (n,) |
     | axis, pitch | of the joint, in its base frame | (n, 3), (n,) m/rad |
+    | formulas | by body: the pose of a joint that is a formula, as tapes | |
     | placement | pose of the joint's base frame in the parent | (n, 4, 4) |
     | mass, com, inertia | of each body, inertia about the centre of mass | (n,) kg, (n, 3) m, (n, 3, 3) kg·m² |
     | q_start, v_start | where each body's coordinates begin | (n,) |
@@ -95,6 +104,7 @@ class Model:
     frame_offset: Array
     ground_energy: float
     tables: ElementTables = field(repr=False)
+    formulas: Mapping[int, PoseFormula] = field(default_factory=dict, repr=False)
     massless: tuple[str, ...] = ()
     shapes: tuple[Shape, ...] = field(default=(), repr=False)
     originals: tuple[Element, ...] = field(default=(), repr=False)
@@ -144,8 +154,9 @@ class Model:
         }  # fmt: skip
         arrays |= self.tables.arrays()
         return core.Model(
-            arrays, self.tables.functions, self.ground_energy, len(self.inputs), self.tables.users, evaluate
-        )
+            arrays, self.tables.functions, self.ground_energy, len(self.inputs), self.tables.users, evaluate,
+            dict(self.formulas),
+        )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name != "native"}

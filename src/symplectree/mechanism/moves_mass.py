@@ -43,7 +43,7 @@ def _always_idle(model: Model, held: set[int]) -> int | None:
     for _ in range(3):
         q = model.neutral.copy()
         for place in model.joints.values():
-            q[place.q] = place.joint.retract(place.joint.neutral, rng.uniform(0.3, 1.2, place.joint.nv))
+            q[place.q] = place.joint.samples(rng, 1)[0]
         if (index := _idle_coordinate(model, q, held)) is None:
             return None
     return index

@@ -2,7 +2,7 @@
 
 With X_k = Ad(g_k⁻¹), G_k the inertia of body k in its own frame, V_k its twist and A_k the twist's rate:
 
-    V_k = X_k V_par + S_k v_k,  A_k = X_k A_par + S_k a_k + ad(V_k) S_k v_k,  A_world = (0, −gravity),
+    V_k = X_k V_par + S_k v_k,  A_k = X_k A_par + S_k a_k + c_k,  c_k = ad(V_k) S_k v_k + Ṡ_k v_k,  A_world = (0, −gravity),
     F_k = G_k A_k − ad(V_k)ᵀ G_k V_k + Σ_children X_cᵀ F_c,  τ_k = S_kᵀ F_k + armature − elements.
 """
 
@@ -21,6 +21,7 @@ from symplectree.reference.kinematics import (
     local_poses,
     own_v,
     subspace,
+    subspace_derivative,
 )
 from symplectree.reference.lagrangian import mass_tensor
 
@@ -47,7 +48,7 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, inputs: Array |
     for k in range(n):
         own, parent = own_v(model, k), model.parent[k]
         A_parent = A[parent] if parent >= 0 else _still(model)
-        A[k] = X[k] @ A_parent + S[k] @ a[own] + ad(V[k]) @ S[k] @ v[own]
+        A[k] = X[k] @ A_parent + S[k] @ a[own] + ad(V[k]) @ S[k] @ v[own] + _varying(model, k, q, v)
         F[k] = inertia(model, k) @ A[k] - ad(V[k]).T @ inertia(model, k) @ V[k]
     tau = model.armature * a + armature_bias(model, v) - _elements(model, q, v, inputs)
     for k in reversed(range(n)):
@@ -68,7 +69,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, inputs: Array
     V, a, A = body_velocities(model, q, v), np.zeros(model.nv), np.zeros((n, 6))
     I = [inertia(model, k) for k in range(n)]  # noqa: E741  (articulated inertia, while the loop goes on)
     p = [-ad(V[k]).T @ I[k] @ V[k] for k in range(n)]  # and its bias force
-    c = [ad(V[k]) @ S[k] @ v[own_v(model, k)] for k in range(n)]
+    c = [ad(V[k]) @ S[k] @ v[own_v(model, k)] + _varying(model, k, q, v) for k in range(n)]
     u = tau - armature_bias(model, v) + _elements(model, q, v, inputs)
     D = [np.zeros((0, 0))] * n
     for k in reversed(range(n)):
@@ -132,8 +133,14 @@ def armature_bias(model: Model, v: Array) -> Array:
 
 def _joints(model: Model, q: Array) -> tuple[list[Array], list[Array]]:
     """S_k and X_k = Ad(g_k⁻¹) of every body."""
-    S = [subspace(model, k) for k in range(len(model.parent))]
+    S = [subspace(model, k, q) for k in range(len(model.parent))]
     return S, [Ad(inverse(g)) for g in local_poses(model, q)]
+
+
+def _varying(model: Model, k: int, q: Array, v: Array) -> Array:
+    """Ṡ_k v_k, (6,): zero unless the joint is a formula."""
+    own = v[own_v(model, k)]
+    return np.asarray(np.einsum("jai,j,i->a", subspace_derivative(model, k, q), own, own))
 
 
 def _still(model: Model) -> Array:

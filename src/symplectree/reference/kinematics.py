@@ -1,7 +1,7 @@
 """Poses and body velocities by recursion from the root (JM08 sections III and IV).
 
 `g_k` is the pose of body k in its parent (placement, then joint), `S_k` its joint's twists (the paper's ξ_k,
-one column for each velocity), constant in the body's own frame for all five kinds of elementary joint.
+one column for each velocity), constant in the body's own frame unless the joint is a formula.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symplectree.lie import (
 from symplectree.lie import pose as rigid_motion
 from symplectree.mechanism.model import KINDS, Model
 
-Q_SIZE = {"ball": 4, "free": 7}  # how many numbers each kind has in q; 1 for the others
+Q_SIZE = {"ball": 4, "free": 7}  # how many numbers the kinds with a quaternion have in q
 
 
 def step_transform(kind: str, axis: ArrayLike, pitch: float, q: ArrayLike) -> Array:
@@ -50,19 +50,39 @@ def kind(model: Model, k: int) -> str:
     return KINDS[model.kind[k]]
 
 
-def subspace(model: Model, k: int) -> Array:
-    """S_k, (6, nv of the joint)."""
+def subspace(model: Model, k: int, q: Array) -> Array:
+    """S_k at q, (6, nv of the joint)."""
+    if k in model.formulas:
+        return model.formulas[k].subspace(q[own_q(model, k)])
     return step_subspace(kind(model, k), model.axis[k], model.pitch[k])
+
+
+def subspace_derivative(model: Model, k: int, q: Array) -> Array:
+    """∂_j S_k at [j], (nv, 6, nv) of the joint; zero unless it is a formula."""
+    if k in model.formulas:
+        return model.formulas[k].subspace_derivative(q[own_q(model, k)])
+    own = own_v(model, k)
+    return np.zeros((own.stop - own.start, 6, own.stop - own.start))
+
+
+def subspace_second(model: Model, k: int, q: Array) -> Array:
+    """∂_i ∂_j S_k at [i, j], (nv, nv, 6, nv) of the joint; zero unless it is a formula."""
+    if k in model.formulas:
+        return model.formulas[k].subspace_second(q[own_q(model, k)])
+    n = own_v(model, k).stop - own_v(model, k).start
+    return np.zeros((n, n, 6, n))
 
 
 def own_q(model: Model, k: int) -> slice:
     """Where the coordinates of body k lie in q."""
-    return slice(int(model.q_start[k]), int(model.q_start[k]) + Q_SIZE.get(kind(model, k), 1))
+    start = int(model.q_start[k])
+    return slice(start, int(model.q_start[k + 1]) if k + 1 < len(model.q_start) else model.nq)
 
 
 def own_v(model: Model, k: int) -> slice:
     """Where the velocities of body k lie in v."""
-    return slice(int(model.v_start[k]), int(model.v_start[k]) + subspace(model, k).shape[1])
+    start = int(model.v_start[k])
+    return slice(start, int(model.v_start[k + 1]) if k + 1 < len(model.v_start) else model.nv)
 
 
 def path(model: Model, body: int) -> list[int]:
@@ -95,12 +115,15 @@ def retract(model: Model, q: Array, delta: Array) -> Array:
 
 def local_poses(model: Model, q: Array) -> Array:
     """g_k, the pose of each body in its parent, (n, 4, 4)."""
-    return np.array(
-        [
-            model.placement[k] @ step_transform(kind(model, k), model.axis[k], model.pitch[k], q[own_q(model, k)])
-            for k in range(len(model.parent))
-        ]
-    )
+    return np.array([model.placement[k] @ joint_transform(model, k, q) for k in range(len(model.parent))])
+
+
+def joint_transform(model: Model, k: int, q: Array) -> Array:
+    """Pose of body k in the base frame of its joint, (4, 4)."""
+    own = q[own_q(model, k)]
+    if k in model.formulas:
+        return model.formulas[k].transform(own)
+    return step_transform(kind(model, k), model.axis[k], model.pitch[k], own)
 
 
 def body_poses(model: Model, q: Array) -> Array:
@@ -116,7 +139,7 @@ def body_velocities(model: Model, q: Array, v: Array) -> Array:
     """v_k = Ad(g_k⁻¹) v_par(k) + S_k q̇_k, the body twist of each body, JM08 (6), (n, 6)."""
     g, V = local_poses(model, q), np.zeros((len(model.parent), 6))
     for k, parent in enumerate(model.parent):
-        V[k] = subspace(model, k) @ v[own_v(model, k)]
+        V[k] = subspace(model, k, q) @ v[own_v(model, k)]
         if parent >= 0:
             V[k] += Ad(inverse(g[k])) @ V[parent]
     return V
@@ -138,7 +161,7 @@ def jacobian_at(model: Model, q: Array, body: int, offset: Array) -> Array:
     g, J = local_poses(model, q), np.zeros((6, model.nv))
     for k in path(model, body):
         J = Ad(inverse(g[k])) @ J
-        J[:, own_v(model, k)] = subspace(model, k)
+        J[:, own_v(model, k)] = subspace(model, k, q)
     return Ad(inverse(offset)) @ J
 
 

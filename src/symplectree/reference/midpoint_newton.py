@@ -3,7 +3,7 @@
 All at the middle of the step, in each body's own axes. A change δ of the end moves body i by a twist ξ and changes its
 velocity, relative to that motion, by ν; a change w of the beginning, times −h, likewise by ξ̄ and ν̄:
 
-    ξ_i = X_i ξ_λ + S ∂q_m,  ν_i = X_i ν_λ + S ∂v_m + Z ∂q_m,  X_i = Ad(g_i⁻¹),  Z = [X_i V_λ, S].
+    ξ_i = X_i ξ_λ + S ∂q_m,  ν_i = X_i ν_λ + S ∂v_m + Z ∂q_m,  X_i = Ad(g_i⁻¹),  Z_j = [X_i V_λ, S_j] + ∂_j S v.
 
 With x = (ν, ξ) and y = (ν̄, ξ̄), hence x_i = X x_λ + s δ_i and y_i = X y_λ + s̄ w_i, the matrix −∂r/∂q₁ is the form
 
@@ -23,7 +23,15 @@ from symplectree.lie import Ad, Array, ad, hat, inverse
 from symplectree.mechanism.model import Model
 from symplectree.reference.dynamics import inertia
 from symplectree.reference.elements import energy_hessian, force_derivatives
-from symplectree.reference.kinematics import body_poses, body_velocities, local_poses, own_v, subspace
+from symplectree.reference.kinematics import (
+    body_poses,
+    body_velocities,
+    local_poses,
+    own_v,
+    subspace,
+    subspace_derivative,
+    subspace_second,
+)
 from symplectree.reference.midpoint import Middle, chart_change, middle
 
 
@@ -91,12 +99,20 @@ def tree_form(
     local = _joint_terms(model, m, q0, q1, h, alpha, inputs, tau)
     forms = []
     for k, parent in enumerate(model.parent):
-        own, S, X = own_v(model, k), subspace(model, k), Ad(inverse(g[k]))
-        Z = ad(X @ V[parent]) @ S if parent >= 0 else np.zeros_like(S)
+        own, S, X = own_v(model, k), subspace(model, k, m.q), Ad(inverse(g[k]))
+        dS, v = subspace_derivative(model, k, m.q), m.v[own_v(model, k)]
+        V_parent = X @ V[parent] if parent >= 0 else np.zeros(6)
+        G = (dS @ v).T  # column j: ∂_j S v
+        Z = ad(V_parent) @ S + G
         block = np.s_[own, own]
         q_end, v_end, q_start, v_start = m.q1[block], m.v1[block], -h * m.q0[block], -h * m.v0[block]
         of_P = np.column_stack([-ad(s).T @ P[k] for s in S.T])
         of_Q = np.column_stack([-ad(s).T @ Q[k] for s in S.T])
+        # of a formula: what its varying S adds to second derivatives of L along two of its own coordinates
+        qq = np.einsum("kjai,i,a->kj", subspace_second(model, k, m.q), v, P[k])
+        qq += np.einsum("jai,a->ij", dS, ad(V_parent).T @ P[k] + Q[k]) + of_P.T @ -G  # D_j D_i L at [i, j]
+        qv = np.einsum("jai,a->ji", dS, P[k])  # D_j ∂L/∂v_i
+        formula = q_start.T @ (qq @ q_end + qv @ v_end) + v_start.T @ qv.T @ q_end
         forms.append(
             Form(
                 X=np.block([[X, np.zeros((6, 6))], [np.zeros((6, 6)), X]]),
@@ -105,7 +121,7 @@ def tree_form(
                 s_bar=np.vstack([S @ v_start + Z @ q_start, S @ q_start]),
                 c=np.vstack([of_P, of_Q]) @ q_end,
                 d=np.vstack([of_P, np.zeros_like(S)]) @ q_start,
-                own=q_start.T @ of_P.T @ Z @ q_end + local[block],
+                own=q_start.T @ of_P.T @ Z @ q_end + local[block] + formula,
             )
         )
     return forms

@@ -219,7 +219,7 @@ def project(model: Model, q: Array, wrenches: Array) -> Array:
     """Jᵀ F, (nv,), of a wrench (n, 6) on each body in its own frame: LLPS16 Algorithm 2, lines 6–10."""
     F, g, projected = np.array(wrenches), local_poses(model, q), np.zeros(model.nv)
     for k in reversed(range(len(model.parent))):
-        projected[own_v(model, k)] = subspace(model, k).T @ F[k]
+        projected[own_v(model, k)] = subspace(model, k, q).T @ F[k]
         if model.parent[k] >= 0:
             F[model.parent[k]] += Ad(inverse(g[k])).T @ F[k]
     return projected

@@ -131,7 +131,8 @@ def _error_label(model: Model) -> str:
 
 
 def _units(model: Model, table: dict[str, tuple[str, ...]]) -> list[str]:
-    return [unit for place in model.joints.values() for step in place.joint.steps() for unit in table[step.kind]]
+    steps = [step for place in model.joints.values() for step in place.joint.steps()]
+    return [unit for step in steps for unit in table.get(step.kind, ("unit",) * step.nq)]
 
 
 def _by_unit(model: Model, label: str, curves: dict[str, Array], *, velocities: bool = False) -> list[Panel]:

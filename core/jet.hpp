@@ -1,0 +1,45 @@
+// Jets: a value and its derivatives in eight directions at once.
+#pragma once
+
+#include "pack.hpp"
+
+namespace symplectree {
+
+struct Jet {
+  static constexpr int width = 8;
+  double value = 0;
+  Pack<width> slope;
+
+  Jet() = default;
+  Jet(double v) : value(v) {}
+  Jet(double v, const Pack<width>& d) : value(v), slope(d) {}
+
+  Jet& operator+=(const Jet& b) {
+    value += b.value, slope += b.slope;
+    return *this;
+  }
+  Jet& operator-=(const Jet& b) {
+    value -= b.value, slope -= b.slope;
+    return *this;
+  }
+  friend Jet operator-(const Jet& a) { return {-a.value, -a.slope}; }
+  friend Jet operator+(const Jet& a, const Jet& b) { return {a.value + b.value, a.slope + b.slope}; }
+  friend Jet operator-(const Jet& a, const Jet& b) { return {a.value - b.value, a.slope - b.slope}; }
+  friend Jet operator*(const Jet& a, const Jet& b) {
+    return {a.value * b.value, Pack<width>(a.value) * b.slope + Pack<width>(b.value) * a.slope};
+  }
+  friend Jet operator/(const Jet& a, const Jet& b) {
+    const double inverse = 1 / b.value, q = a.value * inverse;
+    return {q, Pack<width>(inverse) * (a.slope - Pack<width>(q) * b.slope)};
+  }
+  friend Jet sqrt(const Jet& a) {
+    const double r = std::sqrt(a.value);
+    return {r, Pack<width>(0.5 / r) * a.slope};
+  }
+  friend Jet sin(const Jet& a) { return {std::sin(a.value), Pack<width>(std::cos(a.value)) * a.slope}; }
+  friend Jet cos(const Jet& a) { return {std::cos(a.value), Pack<width>(-std::sin(a.value)) * a.slope}; }
+};
+
+inline double value_of(const Jet& x) { return x.value; }
+
+}  // namespace symplectree

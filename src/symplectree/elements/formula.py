@@ -1,0 +1,148 @@
+"""Potentials, forces and constraints as formulas: exact derivatives, executed by the core, no Python in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from symplectree.elements.constraint import Constraint
+from symplectree.elements.contract import Element, Lowering, UserRows
+from symplectree.errors import ModelError
+from symplectree.numeric import shown
+from symplectree.symbolic.tape import Tape
+from symplectree.symbolic.trace import tape_of, traced
+
+
+@dataclass(frozen=True)
+class FormulaPotential(Element):
+    """V(q) [J] as a formula.
+
+        FormulaPotential(lambda q: 2 * (1 - np.cos(q[0])), coordinates=["knee"])
+
+    function: of the vector of chosen coordinates, as symbols; written with operators and functions of CasADi or NumPy.
+    coordinates: names of coordinates or joints without quaternion, all when left out.
+    """
+
+    in_files: ClassVar[bool] = False
+
+    function: Callable[[Any], Any]
+    coordinates: Sequence[str] | None = field(default=None, kw_only=True)
+
+    def lower(self, into: Lowering) -> FormulaPotential:
+        import casadi
+
+        rows, q, v = _rows(into, "potential", self.coordinates, self.function)
+        V = _result(into, self.function, q)
+        if V.numel() != 1:
+            raise ModelError(f"{into.what}: the formula gives {V.numel()} numbers; a potential is one")
+        gradient = casadi.gradient(V, q)
+        rows.tapes = _tapes(into, [q, v], [V], [gradient], [casadi.jacobian(gradient, q)])
+        into.tables.users.append(rows)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_functions(self)
+
+
+@dataclass(frozen=True)
+class FormulaForce(Element):
+    """Generalized forces f(q, v) on coordinates [N or N·m] as a formula.
+
+        FormulaForce(lambda q, v: [-3 * np.fabs(v[0]) * v[0]], coordinates=["knee"])
+
+    function: of the vectors of chosen coordinates and their velocities; gives as many forces.
+    coordinates: as for `FormulaPotential`.
+    """
+
+    in_files: ClassVar[bool] = False
+
+    function: Callable[[Any, Any], Any]
+    coordinates: Sequence[str] | None = field(default=None, kw_only=True)
+
+    def lower(self, into: Lowering) -> FormulaForce:
+        import casadi
+
+        rows, q, v = _rows(into, "force", self.coordinates, self.function)
+        f = _result(into, self.function, q, v)
+        if f.numel() != len(rows.v):
+            raise ModelError(f"{into.what}: the formula gives {f.numel()} forces for {len(rows.v)} coordinates")
+        rows.tapes = _tapes(into, [q, v], [f], [casadi.jacobian(f, q).T], [casadi.jacobian(f, v).T])
+        into.tables.users.append(rows)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_functions(self)
+
+
+@dataclass(frozen=True)
+class FormulaConstraint(Constraint):
+    """h(q) = 0 as a formula, one row or several.
+
+        FormulaConstraint(lambda q: q[0] ** 2 + q[1] ** 2 - 1, coordinates=["x", "y"])
+
+    function: of the vector of chosen coordinates; gives one number, or one for each row.
+    coordinates: as for `FormulaPotential`.
+    """
+
+    in_files: ClassVar[bool] = False
+
+    function: Callable[[Any], Any]
+    coordinates: Sequence[str] | None = field(default=None, kw_only=True)
+
+    def lower(self, into: Lowering) -> FormulaConstraint:
+        import casadi
+
+        rows, q, v = _rows(into, "constraint", self.coordinates, self.function)
+        h = _result(into, self.function, q)
+        G = casadi.jacobian(h, q)
+        rows.tapes = _tapes(into, [q, v], [h], [G.T], [casadi.jacobian(G @ v, q) @ v])
+        add_rows(into, rows, h.numel())
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_functions(self)
+
+
+def without_functions(element: Element) -> dict[str, Any]:
+    """What pickling keeps of an element in a model: its tapes are in the model's tables."""
+    return {name: None if callable(value) else value for name, value in vars(element).items()}
+
+
+def add_rows(into: Lowering, rows: UserRows, count: int) -> None:
+    """Number the rows of a constraint."""
+    rows.rows, rows.first_row = count, into.new_row()[0]
+    for _ in range(count - 1):
+        into.new_row()
+    into.tables.users.append(rows)
+
+
+def _rows(into: Lowering, kind: str, names: Any, function: Any) -> tuple[UserRows, Any, Any]:
+    """The rows without tapes, and symbols for coordinates and velocities."""
+    import casadi
+
+    if not callable(function):
+        raise ModelError(f"{into.what}: the formula is {shown(function)}; give a function")
+    places = into.places([names] if isinstance(names, str) else names)
+    if any(len(q) != len(v) for q, v in places):
+        raise ModelError(f"{into.what}: a Ball or Free joint has no coordinates that a formula could take")
+    q, v = [k for part, _ in places for k in part], [k for _, part in places for k in part]
+    if len(set(v)) < len(v):
+        raise ModelError(f"{into.what}: coordinates name something twice")
+    rows = UserRows(kind, into.what, (None, None, None), q, v, 0, into.owner)
+    return rows, casadi.SX.sym("q", len(q)), casadi.SX.sym("v", len(v))
+
+
+def _result(into: Lowering, function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return traced(function, *arguments)
+    except ModelError as error:
+        raise ModelError(f"{into.what}: {error}") from None
+
+
+def _tapes(into: Lowering, inputs: list[Any], *orders: list[Any]) -> tuple[Tape, ...]:
+    """A tape for each order, with the results of those before; matrices row by row, so hand their transposes."""
+    try:
+        return tuple(tape_of(inputs, [part for order in orders[: k + 1] for part in order]) for k in range(len(orders)))
+    except ModelError as error:
+        raise ModelError(f"{into.what}: {error}") from None

@@ -1,0 +1,56 @@
+"""A body that moves along a curve: a bead on a wire, a car on a track (GL09 section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.joints.formula import SymbolicJoint
+from symplectree.numeric import real_array, shown
+from symplectree.symbolic.frames import curve_frame
+from symplectree.symbolic.rigid import matrix, rotation
+
+
+@dataclass(frozen=True)
+class CurveJoint(SymbolicJoint):
+    """The moving frame's origin lies on `curve`, at the curve's own parameter q₀.
+
+        CurveJoint("s", lambda s: (np.cos(s), np.sin(s), 0.2 * s))
+
+    curve: a function of a symbol that gives three numbers [m], in the base frame.
+    frame: which way the moving frame turns. "frenet": x along the tangent, z along the binormal (GL09's C(q)); the
+        curve must be bent everywhere. "up": x along the tangent, z as near to `up` as can be; survives straight pieces
+        and inflections, but not a tangent along `up`. "fixed": it does not turn; survives any curve.
+    up: three numbers, in the base frame.
+    spin: a second coordinate q₁ [rad] turns the body about the tangent (not with "fixed").
+    """
+
+    curve: Callable[[Any], Any]
+    frame: Literal["frenet", "up", "fixed"] = field(default="frenet", kw_only=True)
+    up: Any = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    spin: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.frame not in ("frenet", "up", "fixed"):
+            raise ModelError(f"frame of joint {self.name!r} is {shown(self.frame)}; give 'frenet', 'up' or 'fixed'")
+        if self.frame == "fixed" and self.spin:
+            raise ModelError(f"joint {self.name!r} cannot spin about the tangent with frame='fixed'; give 'up'")
+        try:
+            up = real_array(self.up)
+        except TypeError:
+            up = np.zeros(0)
+        if up.shape != (3,) or not np.all(np.isfinite(up)) or not np.any(up):
+            raise ModelError(f"up of joint {self.name!r} is {shown(self.up)}; give three numbers, not all zero")
+
+    def size(self) -> int:
+        return 2 if self.spin else 1
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        if self.frame == "fixed":
+            return np.eye(3), matrix(self.curve(q[0]))
+        C = curve_frame(self.curve, q[0], up=None if self.frame == "frenet" else self.up)
+        return C[:3, :3] @ rotation("x", q[1]) if self.spin else C[:3, :3], C[:3, 3]

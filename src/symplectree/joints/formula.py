@@ -1,0 +1,223 @@
+"""Any joint, written as the formula of its pose (GL09 section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symplectree.errors import ModelError
+from symplectree.joints.contract import Joint, Step
+from symplectree.lie import Array
+from symplectree.numeric import real_array, shown
+from symplectree.symbolic.pose_formula import REMEDY, PoseFormula, PoseTape, pose_expressions, trace_pose
+from symplectree.symbolic.rigid import matrix, quiet
+
+MOST = 6  # coordinates of one joint
+SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
+
+
+@dataclass(frozen=True)
+class SymbolicJoint(Joint):
+    """Base of joints that are a formula: everything that a joint gives follows from `pose` by exact differentiation.
+
+    Coordinates are plain numbers (nq = nv), and the pose need not be the identity at zero. `start` is where the joint
+    stands when nothing is said (`model.neutral`): one number for all coordinates, or one for each; the formula must be
+    regular there.
+    """
+
+    in_files: ClassVar[bool] = False  # a file holds any of them as a FormulaJoint
+
+    start: float | tuple[float, ...] = field(default=0.0, kw_only=True)
+
+    def size(self) -> int:
+        """How many coordinates."""
+        raise TypeError(f"{type(self).__name__} does not say how many coordinates it has")
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        """R (3 × 3) and x (3) as CasADi expressions of the vector of symbols q."""
+        raise TypeError(f"{type(self).__name__} gives no pose")
+
+    @property
+    def nq(self) -> int:  # type: ignore[override]
+        return self.size()
+
+    @property
+    def nv(self) -> int:  # type: ignore[override]
+        return self.size()
+
+    @property
+    def neutral(self) -> Array:
+        try:
+            values = np.atleast_1d(real_array(self.start))
+        except TypeError:
+            values = np.zeros(0)
+        if values.shape not in ((1,), (self.nq,)) or not np.all(np.isfinite(values)):
+            raise ModelError(f"start of joint {self.name!r} is {shown(self.start)}; give 1 or {self.nq} finite numbers")
+        return np.broadcast_to(values, (self.nq,)).copy()
+
+    @cached_property
+    def tapes(self) -> PoseFormula:
+        """The pose and its derivatives as instructions; raises ModelError naming the joint."""
+        import casadi
+
+        q = casadi.SX.sym("q", self.nq)
+        try:
+            return trace_pose(*self._traced(q), q)
+        except ModelError as error:
+            raise ModelError(f"joint {self.name!r}: {error}") from None
+
+    def expressions(self, q: Any) -> tuple[Any, Any, Any, Any]:
+        """(R, x, S, dS) as CasADi expressions of the vector of symbols q: (3, 3), (3,), (6, n), and [j] = ∂_j S (6, n)."""
+        R, x = self.tapes.symbols(q)
+        S, dS, _ = pose_expressions(R, x, q)
+        return R, x, S, dS
+
+    def transform(self, q: ArrayLike) -> Array:
+        return self.tapes.transform(q)
+
+    def subspace(self, q: ArrayLike) -> Array:
+        return self.tapes.subspace(q)
+
+    def subspace_derivative(self, q: ArrayLike) -> Array:
+        return self.tapes.subspace_derivative(q)
+
+    def subspace_second(self, q: ArrayLike) -> Array:
+        """∂_k ∂_j S at [k, j], (n, n, 6, n)."""
+        return self.tapes.subspace_second(q)
+
+    def steps(self) -> tuple[Step, ...]:
+        return (Step("formula", coordinates=self.nq, formula=self.tapes),)
+
+    def written(self) -> FormulaJoint:
+        """The same joint as a file holds it: its pose as a tape."""
+        tape = PoseTape(self.tapes.pose)
+        return FormulaJoint(self.name, tape, self.nq, start=self.start, armature=self.armature)
+
+    def samples(self, rng: np.random.Generator, count: int) -> list[Array]:
+        """Configurations around the start where the formula has values: near it where it has few."""
+        found: list[Array] = []
+        for attempt in range(40 * count):
+            if len(found) == count:
+                break
+            q = self.neutral + rng.uniform(-1.2, 1.2, self.nq) * 0.8 ** (attempt // count)
+            if np.all(np.isfinite(self.tapes._run(1, q))):
+                found.append(q)
+        return found or [self.neutral]
+
+    def fault(self, q: ArrayLike, small: float = SINGULAR) -> str | None:
+        """What is wrong with the formula at q, in a sentence naming the joint and the value; None when nothing is.
+
+        Singular is where S, relative to its columns at the start, has a singular value below `small`.
+        """
+        q = np.ravel(np.asarray(q, dtype=float))
+        where = f"joint {self.name!r} at {self._at(q)}"
+        out = self.tapes._run(1, q)
+        if not np.all(np.isfinite(out[:12])):
+            return f"the pose of {where} is not finite"
+        R = out[:9].reshape(3, 3).T
+        off = float(np.abs(R @ R.T - np.eye(3)).max())
+        if off > 1e-9:
+            return f"the rotation of {where} is not a rotation matrix (off by {off:.3g})"
+        if np.linalg.det(R) < 0:
+            return f"the rotation of {where} is a reflection"
+        if not np.all(np.isfinite(out)):
+            return f"the formula of {where} cannot be differentiated"
+        S, usual = self.tapes.subspace(q), np.linalg.norm(self.tapes.subspace(self.neutral), axis=0)
+        sizes = np.linalg.norm(S, axis=0)
+        k = int(np.argmin(sizes / np.where(usual > 0, usual, 1.0)))
+        if sizes[k] <= small * usual[k]:
+            return f"the formula of {where} is singular: coordinate {k} does not move it there"
+        if np.linalg.svd(S / sizes, compute_uv=False)[-1] <= small:
+            return f"the formula of {where} is singular: its coordinates do not move it independently there"
+        return None
+
+    def check(self) -> None:
+        """Raise ModelError when the formula cannot be that of a joint, at its start or at points around it."""
+        fault = self.fault(self.neutral)
+        for q in () if fault else self.samples(np.random.default_rng(0), 8):
+            fault = fault or self.fault(q)
+        if fault is not None:
+            raise ModelError(f"{fault}; change the formula, or start the joint where it is regular (start=…)")
+
+    def _at(self, q: Array) -> str:
+        values = ", ".join(f"{value:.6g}" for value in q)
+        return f"q = {values}" if len(q) == 1 else f"q = ({values})"
+
+    def _traced(self, q: Any) -> tuple[Any, Any]:
+        """`pose` with checked shapes; raises ModelError that names the joint."""
+        import casadi
+
+        try:
+            with quiet():
+                R, x = self.pose(q)
+                R, x = matrix(R), casadi.vec(matrix(x))
+        except ModelError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
+            raise ModelError(f"joint {self.name!r}: {REMEDY} ({reason})") from error
+        if R.shape != (3, 3) or x.shape != (3, 1):
+            raise ModelError(
+                f"joint {self.name!r}: its formula gives a rotation of shape {R.shape} and a position of shape {x.shape}; "
+                "return a 4×4 matrix, or a 3×3 rotation and 3 numbers"
+            )
+        return casadi.densify(R), casadi.densify(x)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Plain data: functions of Python are left out, the tapes stay."""
+        _ = self.tapes
+        return {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+def _holds_function(value: Any) -> bool:
+    return callable(value) or (isinstance(value, list | tuple) and any(_holds_function(item) for item in value))
+
+
+@dataclass(frozen=True)
+class FormulaJoint(SymbolicJoint):
+    """A joint whose pose is a formula: a Python function of CasADi symbols.
+
+        FormulaJoint("q", lambda q: (st.symbolic.rotation("z", q), [q * np.cos(q), q * np.sin(q), 0]))
+
+    function: takes the coordinate (a symbol) when there is one, else the vector of them (q[0], q[1], …), and returns the
+        pose of the moving frame in the base frame: a 4×4 matrix, or a 3×3 rotation and three numbers. Write it with
+        operators, and functions of CasADi or NumPy.
+    coordinates: how many, 1 to 6.
+    """
+
+    in_files: ClassVar[bool] = True
+
+    function: Callable[[Any], Any]
+    coordinates: int = 1
+
+    def __post_init__(self) -> None:
+        count = self.coordinates
+        if not isinstance(count, int | np.integer) or isinstance(count, bool) or not 1 <= count <= MOST:
+            raise ModelError(
+                f"joint {self.name!r} has {shown(count)} coordinates; give a whole number from 1 to {MOST}"
+            )
+        if not callable(self.function):
+            raise ModelError(f"the formula of joint {self.name!r} is {shown(self.function)}; give a function")
+
+    def size(self) -> int:
+        return int(self.coordinates)
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        given = self.function(q[0] if self.coordinates == 1 else q)
+        if isinstance(given, tuple) and len(given) == 2:
+            return given
+        T = matrix(given)
+        if T.shape != (4, 4):
+            raise ModelError(
+                f"joint {self.name!r}: its formula gives a matrix of shape {T.shape}; return a 4×4 matrix, or a 3×3 "
+                "rotation and 3 numbers"
+            )
+        return T[:3, :3], T[:3, 3]

@@ -1,0 +1,198 @@
+"""Exact derivatives of one step, for control and optimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from symplectree.dynamics.arguments import configuration, unusable, velocity
+from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+from symplectree.numeric import is_positive, real_array, shown
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """One step (q, p) → (q', p') under forces u, and its derivatives.
+
+    Derivatives in q are along increments, as `retract` takes them: plain differences of coordinates, rotation vectors of
+    Ball joints, twists of Free joints; so are those of q'. p and p' are momenta M v with v along the constraints.
+
+    | name | meaning | shape |
+    | --- | --- | --- |
+    | q, p | the state after the step | (nq,), (nv,) |
+    | multipliers | forces of the constraints over the step | (rows,) |
+    | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
+    | B | in u: the model's inputs, or generalized forces when it has none | (2 nv, nu) |
+    | C | in the positions of prescribed coordinates at the end of the step | (2 nv, np) |
+    | multipliers_A, multipliers_B | derivatives of the multipliers | (rows, 2 nv), (rows, nu) |
+    | second | order 2: second derivatives in (q, p, u, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nu + np |
+    | hessian | order 2 with `contract`: Σ contract_i second_i | (n, n) |
+    """
+
+    q: Array
+    p: Array
+    multipliers: Array
+    A: Array
+    B: Array
+    C: Array
+    multipliers_A: Array
+    multipliers_B: Array
+    second: Array | None = None
+    hessian: Array | None = None
+
+
+def linearize(
+    model: Model,
+    state: Any,
+    method: Variational | None = None,
+    dt: float = 0.01,
+    order: int = 1,
+    *,
+    forces: Any = None,
+    prescribed: Mapping[str, Any] | None = None,
+    contract: Any = None,
+) -> Linearization:
+    """Take one step from state = (q, p) and differentiate it exactly, by implicit differentiation of its equations.
+
+    method: a `Variational` of order 2, any action; `Variational()` when left out.
+    dt: [s].
+    order: 1, or 2 for second derivatives as well.
+    forces: constant over the step, as one row of `simulate(forces=…)`: numbers or a mapping.
+    prescribed: coordinates and where they are at the end of the step, by name; at its beginning they are as q says.
+    contract: weights (2 nv,) of (q', p'): give `hessian`, second derivatives of their weighted sum, instead of `second`.
+
+    Elements that are functions of Python are differentiated by central differences where they do not give derivatives
+    themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
+    `FormulaConstraint` have.
+
+    Raises ModelError for bad arguments, and ConvergenceError when the step has no solution.
+    """
+    method = _checked_method(method)
+    q, p = _checked_state(model, state)
+    if order not in (1, 2) or isinstance(order, bool):
+        raise ModelError(f"order is {order!r}; give 1 or 2")
+    if not is_positive(dt):
+        raise ModelError(f"dt is {shown(dt)}; give a positive number of seconds")
+    if order == 2 and (opaque := [str(u.what) for u in model.tables.users if not u.tapes]):
+        raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
+    if callable(forces):
+        raise ModelError("forces is a function; give the numbers that it returns, which are constant over the step")
+    source = ForceSource(model, forces, 1)
+    motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
+    native = _native(model, method, float(dt), tuple(int(b) for b in motion.bodies))
+    target = motion.place(q, float(dt)) if motion else q
+    return _computed(model, method, native, q, p, source, motion, target, order, contract)
+
+
+def _computed(
+    model: Model, method: Variational, native: Any, q: Array, p: Array, source: ForceSource, motion: Prescribed,
+    target: Array, order: int, contract: Any,
+) -> Linearization:  # fmt: skip
+    nv, rows, n = model.nv, len(model.rows), native.inputs
+    q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
+    first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
+    second = np.empty((2 * nv, n, n) if order == 2 else (0,))
+    tau, inputs = source.tau[0], source.inputs[0]
+    rates = motion.rate(motion.dt) if motion else np.zeros(nv)
+    if not native.compute(q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second):
+        name = (*model.velocities, *model.rows)[native.worst]
+        raise ConvergenceError(
+            f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
+            f"{name!r}; take a smaller dt",
+            step=0,
+            time=0.0,
+            residual=native.residual,
+            coordinate=name,
+        )
+    nu = n - 2 * nv - len(motion.velocities)
+    parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nu), slice(2 * nv + nu, n)
+    A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
+    hessian = None
+    if order == 2 and contract is not None:
+        hessian = np.einsum("i,ijk->jk", _weights(contract, 2 * nv), second)
+    full = second if order == 2 and contract is None else None
+    return Linearization(
+        q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]], full, hessian
+    )
+
+
+_natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...]) -> Any:
+    """The core's linearizer, kept for the next call with the same model, method and step."""
+    import symplectree._core as core
+
+    known = _natives.setdefault(model, {})
+    key = (method, dt, driven)
+    if key not in known:
+        if len(known) > 8:
+            known.clear()
+        known[key] = core.Linearizer(
+            model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
+            1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
+        )  # fmt: skip
+    return known[key]
+
+
+def _checked_method(method: Variational | None) -> Variational:
+    if method is None:
+        return Variational()
+    if not isinstance(method, Variational) or method.order != 2:
+        raise ModelError(f"method is {shown(method)}; steps of Variational(order=2) can be differentiated")
+    return method
+
+
+def _checked_state(model: Model, state: Any) -> tuple[Array, Array]:
+    try:
+        q, p = state
+    except (TypeError, ValueError):
+        raise ModelError(f"state is {shown(state)}; give a pair (q, p)") from None
+    q, p = np.array(configuration(model, q)), np.array(velocity(model, p, "p"))
+    for name, array in (("q", q), ("p", p)):
+        if array.ndim != 1:
+            raise ModelError(f"{name} has shape {array.shape}; give one state")
+        if not np.all(np.isfinite(array)):
+            raise unusable(model, {name: array})
+    model.native.normalize(q)
+    return q, p
+
+
+def _weights(contract: Any, size: int) -> Array:
+    try:
+        weights = real_array(contract)
+    except TypeError:
+        weights = np.zeros(0)
+    if weights.shape != (size,) or not np.all(np.isfinite(weights)):
+        raise ModelError(f"contract is {shown(contract)}; give {size} numbers, one for each of (q', p')")
+    return weights
+
+
+def _straight(model: Model, prescribed: Mapping[str, Any] | None, q: Array, dt: float) -> dict[str, Any] | None:
+    """Motions of prescribed coordinates, straight from where they are to where they are to be."""
+    if prescribed is None:
+        return None
+    if not isinstance(prescribed, Mapping):
+        raise ModelError(f"prescribed is {shown(prescribed)}; give a mapping of coordinates to positions")
+    places = dict(zip(model.coordinates, range(model.nq), strict=True))
+
+    def motion(name: str, end: Any) -> Any:
+        if name not in places:  # a whole joint, or a name that is refused elsewhere
+            return end
+        start = float(q[places[name]])
+        try:
+            goal = float(end)
+        except (TypeError, ValueError):
+            raise ModelError(f"prescribed {name!r} is {shown(end)}; give a number") from None
+        return lambda t: start + (goal - start) * t / dt
+
+    return {name: motion(name, end) for name, end in prescribed.items()}
