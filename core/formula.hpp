@@ -7,21 +7,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "dual.hpp"
-#include "pack.hpp"
 #include "spatial.hpp"
 #include "tape.hpp"
 
 namespace symplectree {
 
 struct PoseFormula {
-  int n = 0;            // coordinates
-  int first = 0;        // where its E begin in a workspace, n² of them: ∂_j S_i at [j, i]
-  int second = 0;       // where its F begin, n³ of them: ∂_k ∂_j S_i at [k, j, i]
-  Tape tapes[3];        // pose and S; these and ∂S; these and ∂∂S for k ≤ j
-  double turn[6] = {};  // of each coordinate: |angular part of S| at the start
+  int n = 0;       // coordinates
+  int first = 0;   // where its E begin in a workspace, n² of them: ∂_j S_i at [j, i]
+  int second = 0;  // where its F begin, n³ of them: ∂_k ∂_j S_i at [k, j, i]
+  Tape tapes[3];   // pose and S; these and ∂S; these and ∂∂S for k ≤ j
 
   static constexpr int kPose = 12;
   int outputs(int order) const {
@@ -32,8 +31,9 @@ struct PoseFormula {
 // Memory for running the formulas of a model, and what they give.
 template <class T>
 struct FormulaWorkspace {
-  std::vector<T> raw;  // outputs of the last tape
-  std::vector<double> q, out, work;
+  std::vector<T> raw;          // outputs of the last tape
+  std::vector<double> q, out;  // of a tape on numbers, for dual ones
+  std::vector<std::conditional_t<std::is_same_v<T, Dual>, double, T>> work;
   std::vector<Spatial<T>> E, F;  // of all formulas; see PoseFormula
 
   void reserve(const std::vector<std::unique_ptr<PoseFormula>>& formulas) {
@@ -48,19 +48,10 @@ struct FormulaWorkspace {
   }
 };
 
-// w.raw ← pose, S and derivatives up to `order` at q.
-inline void run_formula(const PoseFormula& f, int order, const double* q, FormulaWorkspace<double>& w) {
+// w.raw ← pose, S and derivatives up to `order` at q, for one configuration or several side by side.
+template <class T>
+void run_formula(const PoseFormula& f, int order, const T* q, FormulaWorkspace<T>& w) {
   f.tapes[order].run(q, w.raw.data(), w.work.data());
-}
-
-// The same for several configurations, one after the other.
-template <int W>
-void run_formula(const PoseFormula& f, int order, const Pack<W>* q, FormulaWorkspace<Pack<W>>& w) {
-  for (int lane = 0; lane < W; ++lane) {
-    for (int k = 0; k < f.n; ++k) w.q[k] = q[k][lane];
-    f.tapes[order].run(w.q.data(), w.out.data(), w.work.data());
-    for (int k = 0; k < f.outputs(order); ++k) w.raw[k].set(lane, w.out[k]);
-  }
 }
 
 // The same for dual numbers: the slopes of what is asked for are made of the next order, those of the pose of S.
