@@ -174,3 +174,11 @@ def test_one_coordinate_of_a_formula_cannot_be_prescribed_alone():
         st.simulate(model, {}, duration=1, dt=0.1, prescribed={"j.1": 0.0})
     with pytest.raises(st.ModelError, match="whole joint"):
         st.project_velocity(model, model.neutral, np.zeros(model.nv), fixed=["j.1"])
+
+
+def test_a_cusp_is_named():
+    """Where the wire has a point, its parameter moves the bead no more."""
+    m = st.Mechanism()
+    m.world.link("bead", st.CurveJoint("s", lambda s: (s**3, 0 * s, -(s**2)), frame="fixed", start=1.0), mass=1)
+    with pytest.raises(st.ConvergenceError, match=r"joint 's' at q = \S+ is nearly singular"):
+        st.simulate(m.build(), {"s": 1.0}, v0={"s": -3.0}, duration=3, dt=0.01)
