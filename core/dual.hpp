@@ -43,6 +43,12 @@ struct DualOf {
 
 using Dual = DualOf<double>;
 
+// Does a number carry derivatives with it?
+template <class T>
+inline constexpr bool carries_derivatives = false;
+template <class T>
+inline constexpr bool carries_derivatives<DualOf<T>> = true;
+
 inline double value_of(double x) { return x; }
 template <class T>
 double value_of(const DualOf<T>& x) {

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "dual.hpp"
-#include "pack.hpp"
 #include "spatial.hpp"
 #include "tape.hpp"
 #include "tape_lifted.hpp"
@@ -18,11 +18,10 @@
 namespace symplectree {
 
 struct PoseFormula {
-  int n = 0;            // coordinates
-  int first = 0;        // where its E begin in a workspace, n² of them: ∂_j S_i at [j, i]
-  int second = 0;       // where its F begin, n³ of them: ∂_k ∂_j S_i at [k, j, i]
-  Tape tapes[3];        // pose and S; these and ∂S; these and ∂∂S for k ≤ j
-  double turn[6] = {};  // of each coordinate: |angular part of S| at the start
+  int n = 0;       // coordinates
+  int first = 0;   // where its E begin in a workspace, n² of them: ∂_j S_i at [j, i]
+  int second = 0;  // where its F begin, n³ of them: ∂_k ∂_j S_i at [k, j, i]
+  Tape tapes[3];   // pose and S; these and ∂S; these and ∂∂S for k ≤ j
 
   static constexpr int kPose = 12;
   int outputs(int order) const {
@@ -33,9 +32,9 @@ struct PoseFormula {
 // Memory for running the formulas of a model, and what they give.
 template <class T>
 struct FormulaWorkspace {
-  std::vector<T> raw;  // outputs of the last tape
-  std::vector<double> q, out, work;
-  std::vector<T> lifted_work;    // for numbers that carry derivatives
+  std::vector<T> raw;          // outputs of the last tape
+  std::vector<double> q, out;  // of a tape on numbers, for dual ones
+  std::vector<std::conditional_t<std::is_same_v<T, Dual>, double, T>> work;
   std::vector<Spatial<T>> E, F;  // of all formulas; see PoseFormula
 
   void reserve(const std::vector<std::unique_ptr<PoseFormula>>& formulas) {
@@ -47,29 +46,17 @@ struct FormulaWorkspace {
     }
     raw.resize(outputs), out.resize(outputs), work.resize(scratch), q.resize(6);
     E.resize(first), F.resize(second);
-    if constexpr (!std::is_same_v<T, double>) lifted_work.resize(scratch);
   }
 };
 
-// w.raw ← pose, S and derivatives up to `order` at q.
-inline void run_formula(const PoseFormula& f, int order, const double* q, FormulaWorkspace<double>& w) {
-  f.tapes[order].run(q, w.raw.data(), w.work.data());
-}
-
-// The same for several configurations, one after the other.
-template <int W>
-void run_formula(const PoseFormula& f, int order, const Pack<W>* q, FormulaWorkspace<Pack<W>>& w) {
-  for (int lane = 0; lane < W; ++lane) {
-    for (int k = 0; k < f.n; ++k) w.q[k] = q[k][lane];
-    f.tapes[order].run(w.q.data(), w.out.data(), w.work.data());
-    for (int k = 0; k < f.outputs(order); ++k) w.raw[k].set(lane, w.out[k]);
-  }
-}
-
-// The same for numbers that carry derivatives, which are taken along.
+// w.raw ← pose, S and derivatives up to `order` at q, for one configuration or several side by side.
 template <class T>
 void run_formula(const PoseFormula& f, int order, const T* q, FormulaWorkspace<T>& w) {
-  run_lifted(f.tapes[order], q, w.raw.data(), w.lifted_work.data());
+  if constexpr (carries_derivatives<T>) {
+    run_lifted(f.tapes[order], q, w.raw.data(), w.work.data());
+  } else {
+    f.tapes[order].run(q, w.raw.data(), w.work.data());
+  }
 }
 
 // The same for dual numbers: the slopes of what is asked for are made of the next order, those of the pose of S.

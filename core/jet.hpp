@@ -1,6 +1,7 @@
 // Jets: a value and its derivatives in eight directions at once.
 #pragma once
 
+#include "dual.hpp"
 #include "pack.hpp"
 
 namespace symplectree {
@@ -39,6 +40,9 @@ struct Jet {
   friend Jet sin(const Jet& a) { return {std::sin(a.value), Pack<width>(std::cos(a.value)) * a.slope}; }
   friend Jet cos(const Jet& a) { return {std::cos(a.value), Pack<width>(-std::sin(a.value)) * a.slope}; }
 };
+
+template <>
+inline constexpr bool carries_derivatives<Jet> = true;
 
 inline double value_of(const Jet& x) { return x.value; }
 

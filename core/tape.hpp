@@ -58,36 +58,55 @@ struct Tape {
   std::vector<Instruction> code;
   int work_size = 0, inputs = 0, outputs = 0;
 
-  // `work` holds work_size numbers.
-  void run(const double* in, double* out, double* work) const {
+  // `work` holds work_size numbers. T: double, or a pack of several (pack.hpp).
+  template <class T>
+  void run(const T* in, T* out, T* work) const {
     for (const Instruction& i : code) {
-      if (i.op == Op::Const) {
-        work[i.result] = i.constant;
-      } else if (i.op == Op::Input) {
-        work[i.result] = in[i.first];
-      } else if (i.op == Op::Output) {
-        out[i.result] = work[i.first];
-      } else {
-        work[i.result] = apply(i.op, work[i.first], work[i.second]);
+      switch (i.op) {
+        case Op::Const:
+          work[i.result] = T(i.constant);
+          break;
+        case Op::Input:
+          work[i.result] = in[i.first];
+          break;
+        case Op::Output:
+          out[i.result] = work[i.first];
+          break;
+        case Op::Add:
+          work[i.result] = work[i.first] + work[i.second];
+          break;
+        case Op::Sub:
+          work[i.result] = work[i.first] - work[i.second];
+          break;
+        case Op::Mul:
+          work[i.result] = work[i.first] * work[i.second];
+          break;
+        case Op::Div:
+          work[i.result] = work[i.first] / work[i.second];
+          break;
+        case Op::Neg:
+          work[i.result] = -work[i.first];
+          break;
+        case Op::Sq:
+          work[i.result] = work[i.first] * work[i.first];
+          break;
+        default:
+          work[i.result] = apply_all(i.op, work[i.first], work[i.second]);
       }
     }
   }
 
  private:
+  static double apply_all(Op op, double a, double b) { return apply(op, a, b); }
+  template <class T>
+  static T apply_all(Op op, const T& a, const T& b) {
+    T out;
+    for (int k = 0; k < T::width; ++k) out.set(k, apply(op, a[k], b[k]));
+    return out;
+  }
+
   static double apply(Op op, double a, double b) {
     switch (op) {
-      case Op::Add:
-        return a + b;
-      case Op::Sub:
-        return a - b;
-      case Op::Mul:
-        return a * b;
-      case Op::Div:
-        return a / b;
-      case Op::Neg:
-        return -a;
-      case Op::Sq:
-        return a * a;
       case Op::Twice:
         return 2 * a;
       case Op::Inv:

@@ -240,7 +240,13 @@ def _random_formula(rng: np.random.Generator, name: str, count: int, armature: A
         R = rotation(first, 0.4 + u[0]) @ rotation(second, u[1]) @ rotation("z", u[2] - u[0] * u[1])
         return R, [shift[0] + u[3], shift[1] + np.sin(u[4]) * np.cos(u[0]), shift[2] + u[5] + 0.3 * u[1] ** 2]
 
-    return st.FormulaJoint(name, formula, count, armature=tuple(armature * (1 + np.arange(count))))
+    joint = st.FormulaJoint(name, formula, count, armature=tuple(armature * (1 + np.arange(count))))
+    key = (first, second, shift.tobytes(), mix.tobytes(), bend.tobytes())
+    joint.__dict__["tapes"] = _TAPES[key] = _TAPES.get(key) or joint.tapes  # six coordinates take a second to trace
+    return joint
+
+
+_TAPES: dict[Any, Any] = {}
 
 
 def _add_random_mass(rng: np.random.Generator, link: Any, *, point: bool) -> None:

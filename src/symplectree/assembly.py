@@ -75,7 +75,7 @@ def _minimised(model: Model, q: Array, loose: Array, residual: Residual, enough:
     damping = 1e-3
     h, G = residual(q)
     for _ in range(ITERATIONS):
-        if np.abs(h).max() <= enough * _size(model, q):
+        if not np.abs(h).max() > enough * _size(model, q):  # a formula may have no value here
             break
         G = G[:, loose]
         size = max(float(np.linalg.norm(G, 2)), 1e-12) if G.size else 1.0

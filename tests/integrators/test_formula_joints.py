@@ -5,6 +5,7 @@ import pytest
 
 import symplectree as st
 from formulas import ball_by_angles, helix, revolute, screw, torus, wave
+from mechanisms import MIXED, random_mechanism, random_state, symplectic_defect
 from symplectree.lie import quaternion_exp, quaternion_product
 
 ACTIONS = [st.Variational(action=action) for action in ("cayley", "chord", "exp")]
@@ -174,3 +175,34 @@ def test_one_coordinate_of_a_formula_cannot_be_prescribed_alone():
         st.simulate(model, {}, duration=1, dt=0.1, prescribed={"j.1": 0.0})
     with pytest.raises(st.ModelError, match="whole joint"):
         st.project_velocity(model, model.neutral, np.zeros(model.nv), fixed=["j.1"])
+
+
+def test_a_cusp_is_named():
+    """Where the wire has a point, its parameter moves the bead no more."""
+    m = st.Mechanism()
+    m.world.link("bead", st.CurveJoint("s", lambda s: (s**3, 0 * s, -(s**2)), frame="fixed", start=1.0), mass=1)
+    with pytest.raises(st.ConvergenceError, match=r"joint 's' at q = \S+ is nearly singular"):
+        st.simulate(m.build(), {"s": 1.0}, v0={"s": -3.0}, duration=3, dt=0.01)
+
+
+@pytest.mark.parametrize("method", [*ACTIONS, st.Variational("midpoint", alpha=0.3), st.Variational(order=4)], ids=str)
+def test_symplectic(method):
+    """Joints whose coordinates mix rotation and position, one on the other; rounding of differences is about 1e-9."""
+    model = random_mechanism(4, 4, joints=("Revolute", "Formula1", "Formula2", "Formula3")).build()
+    q, v, _ = random_state(model, 4)
+    assert symplectic_defect(model, method, q, 0.3 * v, 0.01) < 1e-7
+
+
+def test_orders_of_convergence():
+    """A random tree of formulas and native joints with every element."""
+    model = random_mechanism(2, 7, elements=True, joints=MIXED).build()
+    q, v, _ = random_state(model, 2)
+    exact = st.simulate(model, q, v0=0.3 * v, duration=0.1, dt=0.1, method=st.Adaptive(1e-13, 1e-13)).p[-1]
+    for order, steps in ((2, (2e-3, 1e-3)), (4, (1e-2, 5e-3)), (6, (2e-2, 1e-2))):
+        errors = [
+            np.abs(
+                st.simulate(model, q, v0=0.3 * v, duration=0.1, dt=h, method=st.Variational(order=order)).p[-1] - exact
+            ).max()
+            for h in steps
+        ]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)

@@ -58,11 +58,12 @@ def test_newton_matrix(action, angle, seed, joints):
     """One Newton step from a guess ε beside the root leaves ε², where a matrix wrong by δ would leave δ ε."""
     model, q, v, h, root, tau = step_to_the_velocity_guess(action, seed, angle, joints)
     p = st.momenta(model, q, v)
-    push = 2 / h * 1e-8 * np.abs(p).max() * np.random.default_rng(seed).normal(size=model.nv)
+    small = 1e-9 if joints is MIXED else 1e-8  # formulas that mix coordinates bend more
+    push = 2 / h * small * np.abs(p).max() * np.random.default_rng(seed).normal(size=model.nv)
     once = st.Variational(action=action, guess="velocity", tol=0.5)  # satisfied by whatever one step gives
     end = take_step(model, q, v, h, tau + push, once)
     before, after = (variational.residual(model, q, p, x, h, action, None, tau + push) for x in (root, end.q))
-    # 6e-5 in the worst conditioned tree, with formulas 4e-4; a tenth of the push leaves a tenth of these
+    # 6e-5 in the worst conditioned tree, with formulas 3e-4; a tenth of the push leaves a tenth of these
     assert np.abs(after).max() < (1e-3 if joints is MIXED else 2e-4) * np.abs(before).max()
 
 

@@ -131,9 +131,12 @@ class SymbolicJoint(Joint):
         sizes = np.linalg.norm(S, axis=0)
         k = int(np.argmin(sizes / np.where(usual > 0, usual, 1.0)))
         if sizes[k] <= small * usual[k]:
-            return f"the formula of {where} is singular: coordinate {k} does not move it there"
-        if np.linalg.svd(S / sizes, compute_uv=False)[-1] <= small:
-            return f"the formula of {where} is singular: its coordinates do not move it independently there"
+            word = "singular" if sizes[k] <= SINGULAR * usual[k] else "nearly singular"
+            return f"the formula of {where} is {word}: coordinate {k} does not move it there"
+        least = np.linalg.svd(S / sizes, compute_uv=False)[-1]
+        if least <= small:
+            word = "singular" if least <= SINGULAR else "nearly singular"
+            return f"the formula of {where} is {word}: its coordinates do not move it independently there"
         return None
 
     def check(self) -> None:
