@@ -8,8 +8,9 @@ from typing import Any
 
 from symplectree.errors import ModelError
 from symplectree.mechanism.model import Model
-from symplectree.symbolic import articulated, mass_matrix
+from symplectree.symbolic import articulated, c_code, mass_matrix
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, add, cross, minus, mul, scaled, sub
+from symplectree.symbolic.compiled import Backend, Compiled
 from symplectree.symbolic.counts import OperationCount, count
 from symplectree.symbolic.joints import Motion, elementary
 from symplectree.symbolic.links import Link, links_of
@@ -125,9 +126,35 @@ class Equations:
         if name not in self._functions:
             arguments = [*ARGUMENTS[name], "inputs", "parameters"]
             self._functions[name] = casadi.Function(
-                name, [getattr(self, x) for x in arguments], [getattr(self, name)()], arguments, [name], {"cse": True}
+                name, [getattr(self, x) for x in arguments], [casadi.densify(getattr(self, name)())], arguments, [name], {"cse": True}
             )
         return self._functions[name]
+
+    def compile(self, name: str = "forward_dynamics", *, backend: Backend | None = None) -> Compiled:
+        """A callable on arrays, `f(q, v, tau, inputs=None, parameters=None)` for "forward_dynamics".
+
+        backend: "llvm" (native code, the extra `jit`; kept on disk by content, see `symbolic.cache`), "casadi" (its
+        virtual machine), or None for the first where llvmlite is installed.
+        """
+        return Compiled(self.function(name), self.model, self.parameter_names, self.parameter_values, backend)
+
+    def to_c(self, path: Any, *, names: Sequence[str] = tuple(ARGUMENTS), prefix: str = "") -> None:
+        """Write functions as one self-contained file in C99 whose head documents the signatures.
+
+        names: which of inverse_dynamics, bias, mass_matrix, forward_dynamics; prefix: of the functions' names. Raises
+        ModelError when the file cannot be written.
+        """
+        if isinstance(names, str):
+            raise ModelError(f"names is {names!r}; give a list, such as [{names!r}]")
+        functions = [self.function(name) for name in names]
+        if not functions:
+            raise ModelError(f"names is empty; give some of {', '.join(ARGUMENTS)}")
+        orders = {"q": self.model.coordinates, "v": self.model.velocities, "a": self.model.velocities,
+                  "tau": self.model.velocities, "inputs": self.model.inputs,
+                  "parameters": self.parameter_names}  # fmt: skip
+        used = {argument for function in functions for argument in function.name_in()}
+        orders = {name: entries for name, entries in orders.items() if name in used}
+        c_code.write(path, c_code.source(functions, orders, c_code.identifier(prefix)))
 
     def _cost(self, column: Any) -> int:
         import casadi

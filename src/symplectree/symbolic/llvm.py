@@ -1,0 +1,209 @@
+"""Expressions as native code through LLVM (llvmlite, the extra `jit`): straight-line functions without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symplectree.errors import ModelError
+
+MISSING = 'native code needs llvmlite: pip install "symplectree[jit]" (or pip install llvmlite)'
+CHUNK = 6000  # instructions per function: LLVM's time grows faster than the length of one
+INTRINSICS = {"SQRT": "sqrt", "SIN": "sin", "COS": "cos", "EXP": "exp", "LOG": "log", "FABS": "fabs"}
+LIBRARY = {"TAN": "tan", "ASIN": "asin", "ACOS": "acos", "ATAN": "atan", "SINH": "sinh", "COSH": "cosh",
+           "TANH": "tanh", "ATAN2": "atan2", "POW": "pow", "CONSTPOW": "pow", "FMIN": "fmin", "FMAX": "fmax",
+           "ASINH": "asinh", "ACOSH": "acosh", "ATANH": "atanh"}  # fmt: skip
+COMPARISONS = {"LT": "<", "LE": "<=", "EQ": "==", "NE": "!="}
+EXACT = ("contract",)  # products and sums may be fused; nothing else is reordered
+
+
+def require() -> tuple[Any, Any]:
+    """(llvmlite.ir, llvmlite.binding); raises ModelError saying what to install."""
+    try:
+        from llvmlite import binding, ir
+    except ImportError:
+        raise ModelError(MISSING) from None
+    return ir, binding
+
+
+def available() -> bool:
+    try:
+        require()
+    except ModelError:
+        return False
+    return True
+
+
+def instructions(function: Any) -> list[tuple[str, list[int], list[int], float]]:
+    """(operation, results, arguments, constant) of each instruction of a CasADi function of SX."""
+    import casadi
+
+    names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
+    rows = []
+    for k in range(function.n_instructions()):
+        name = names[function.instruction_id(k)]
+        constant = function.instruction_constant(k) if name == "CONST" else 0.0
+        rows.append((name, list(function.instruction_output(k)), list(function.instruction_input(k)), constant))
+    return rows
+
+
+class Emitter:
+    """Writes operations on values of one type: a double, or several side by side."""
+
+    def __init__(self, module: Any, builder: Any, lanes: int = 1) -> None:
+        self.ir, _ = require()
+        self.module, self.builder, self.lanes = module, builder, lanes
+        self.double = self.ir.DoubleType()
+        self.type = self.double if lanes == 1 else self.ir.VectorType(self.double, lanes)
+
+    def constant(self, value: float) -> Any:
+        return self.ir.Constant(self.type, value if self.lanes == 1 else [value] * self.lanes)
+
+    def apply(self, name: str, a: Any, b: Any) -> Any:
+        """One operation of CasADi's on values."""
+        build = self.builder
+        plain: dict[str, Callable[[], Any]] = {
+            "ADD": lambda: build.fadd(a, b, flags=EXACT),
+            "SUB": lambda: build.fsub(a, b, flags=EXACT),
+            "MUL": lambda: build.fmul(a, b, flags=EXACT),
+            "DIV": lambda: build.fdiv(a, b),
+            "NEG": lambda: build.fneg(a),
+            "SQ": lambda: build.fmul(a, a, flags=EXACT),
+            "TWICE": lambda: build.fadd(a, a),
+            "INV": lambda: build.fdiv(self.constant(1.0), a),
+            "ASSIGN": lambda: a,
+        }
+        if name in plain:
+            return plain[name]()
+        if name in INTRINSICS:
+            return build.call(self._declared(f"llvm.{INTRINSICS[name]}", 1), [a])
+        if self.lanes > 1:
+            raise ModelError(f"operation {name.lower()} is not emitted on several values at once")
+        if name in LIBRARY:
+            two = name in ("ATAN2", "POW", "CONSTPOW", "FMIN", "FMAX")
+            return build.call(self._declared(LIBRARY[name], 2 if two else 1), [a, b] if two else [a])
+        return self._logic(name, a, b)
+
+    def _logic(self, name: str, a: Any, b: Any) -> Any:
+        build, zero, one = self.builder, self.constant(0.0), self.constant(1.0)
+
+        def true(x: Any) -> Any:
+            return build.fcmp_unordered("!=", x, zero)
+
+        if name in COMPARISONS:
+            compare = build.fcmp_unordered if name == "NE" else build.fcmp_ordered
+            return build.select(compare(COMPARISONS[name], a, b), one, zero)
+        if name == "NOT":
+            return build.select(true(a), zero, one)
+        if name in ("AND", "OR"):
+            both = build.and_ if name == "AND" else build.or_
+            return build.select(both(true(a), true(b)), one, zero)
+        if name == "IF_ELSE_ZERO":
+            return build.select(true(a), b, zero)
+        if name == "SIGN":
+            negative = build.select(build.fcmp_ordered("<", a, zero), self.constant(-1.0), zero)
+            return build.select(build.fcmp_ordered(">", a, zero), one, negative)
+        raise ModelError(f"operation {name.lower()} has no native form; use another formula, or backend='casadi'")
+
+    def _declared(self, name: str, arguments: int) -> Any:
+        if name.startswith("llvm."):
+            return self.module.declare_intrinsic(name, [self.type])
+        if name not in self.module.globals:
+            return self.ir.Function(self.module, self.ir.FunctionType(self.double, [self.double] * arguments), name)
+        return self.module.globals[name]
+
+
+def emit(module: Any, name: str, function: Any) -> None:
+    """Add `void name(const double **in, double **out, double *work)` to a module: a CasADi function of SX.
+
+    Arguments and results are dense and by columns. Long functions become a row of shorter ones that share `work`, of
+    which they need function.sz_w() numbers.
+    """
+    ir, _ = require()
+    pointer = ir.DoubleType().as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), pointer.as_pointer(), pointer])
+    rows = instructions(function)
+    parts = [rows[i : i + CHUNK] for i in range(0, len(rows), CHUNK)]
+    main = ir.Function(module, kind, name)
+    if len(parts) == 1:
+        _emit_part(module, main, parts[0], last=True)
+        return
+    builder = ir.IRBuilder(main.append_basic_block())
+    for i, part in enumerate(parts):
+        piece = ir.Function(module, kind, f"{name}.{i}")
+        piece.linkage = "internal"
+        piece.attributes.add("noinline")
+        _emit_part(module, piece, part, last=i == len(parts) - 1)
+        builder.call(piece, main.args)
+    builder.ret_void()
+
+
+def _emit_part(module: Any, function: Any, rows: Sequence[Any], *, last: bool) -> None:
+    ir, _ = require()
+    builder = ir.IRBuilder(function.append_basic_block())
+    emitter = Emitter(module, builder)
+    inputs, outputs, work = function.args
+    index = ir.IntType(64)
+    values: dict[int, Any] = {}
+    pointers: dict[tuple[str, int], Any] = {}
+    written: set[int] = set()
+
+    def base(which: str, array: Any, i: int) -> Any:
+        if (which, i) not in pointers:
+            pointers[which, i] = builder.load(builder.gep(array, [index(i)]))
+        return pointers[which, i]
+
+    def value(slot: int) -> Any:
+        if slot not in values:
+            values[slot] = builder.load(builder.gep(work, [index(slot)]))
+        return values[slot]
+
+    for name, results, arguments, constant in rows:
+        if name == "CONST":
+            values[results[0]] = emitter.constant(constant)
+        elif name == "INPUT":
+            values[results[0]] = builder.load(builder.gep(base("in", inputs, arguments[0]), [index(arguments[1])]))
+        elif name == "OUTPUT":
+            builder.store(value(arguments[0]), builder.gep(base("out", outputs, results[0]), [index(results[1])]))
+            continue
+        else:
+            a = value(arguments[0])
+            b = value(arguments[1]) if len(arguments) > 1 else a
+            values[results[0]] = emitter.apply(name, a, b)
+        written.add(results[0])
+    if not last:
+        for slot in sorted(written):
+            builder.store(values[slot], builder.gep(work, [index(slot)]))
+    builder.ret_void()
+
+
+def emit_rows(module: Any, name: str, inner: str, sizes: Sequence[int], result: int) -> None:
+    """Add `void name(long rows, const double **in, const long *step, double *out, double *work)`.
+
+    It calls `inner` for each row: argument i of a row lies step[i] numbers after that of the row before, results
+    follow one another.
+    """
+    ir, _ = require()
+    pointer, index = ir.DoubleType().as_pointer(), ir.IntType(64)
+    kind = ir.FunctionType(ir.VoidType(), [index, pointer.as_pointer(), index.as_pointer(), pointer, pointer])
+    function = ir.Function(module, kind, name)
+    rows, inputs, steps, out, work = function.args
+    begin, loop, end = (function.append_basic_block(label) for label in ("begin", "loop", "end"))
+    builder = ir.IRBuilder(begin)
+    places = builder.alloca(pointer, index(max(len(sizes), 1)))
+    target = builder.alloca(pointer)
+    starts = [builder.load(builder.gep(inputs, [index(i)])) for i in range(len(sizes))]
+    strides = [builder.load(builder.gep(steps, [index(i)])) for i in range(len(sizes))]
+    builder.cbranch(builder.icmp_signed(">", rows, index(0)), loop, end)
+    builder.position_at_end(loop)
+    row = builder.phi(index)
+    row.add_incoming(index(0), begin)
+    for i, (start, stride) in enumerate(zip(starts, strides, strict=True)):
+        builder.store(builder.gep(start, [builder.mul(row, stride)]), builder.gep(places, [index(i)]))
+    builder.store(builder.gep(out, [builder.mul(row, index(result))]), target)
+    builder.call(module.globals[inner], [places, target, work])
+    following = builder.add(row, index(1))
+    row.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, rows), loop, end)
+    builder.position_at_end(end)
+    builder.ret_void()
