@@ -1,6 +1,7 @@
 // Runs of the variational integrators: many steps per call, saving every so many.
 #include <memory>
 
+#include "compiled.hpp"
 #include "forces.hpp"
 #include "gauss.hpp"
 #include "midpoint.hpp"
@@ -56,17 +57,23 @@ class NativeRun {
   std::vector<double> v;
 };
 
-// Steps of an action; each is one, or a composition of stages that take fractions of it.
+// Steps of an action; each is one, or a composition of stages that take fractions of it. `direction` and `check` are
+// addresses of code for this mechanism (see StepCode), or zero.
 class ActionRun final : public NativeRun {
  public:
   ActionRun(NativeModel& model, int action, double alpha, int solver, int guess, double tolerance, int max_iterations,
-            int substeps, double step, In stages, In driven)
+            int substeps, double step, In stages, In driven, std::uint64_t direction, std::uint64_t check, int work)
       : NativeRun(model, step), stages_(stages.data(), stages.data() + stages.size()) {
     const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
     const auto kind = static_cast<Solver>(solver);
     switch (action) {
       case 0:
-        run_ = std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, s, kind);
+        if (direction) {
+          const auto code = [](std::uint64_t address) { return reinterpret_cast<StepCode::Function>(address); };
+          run_ = std::make_unique<VariationalRun<CompiledScheme>>(m, s, StepCode{code(direction), code(check), work});
+        } else {
+          run_ = std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, s, kind);
+        }
         break;
       case 1:
         run_ = std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, s, kind);
@@ -241,7 +248,9 @@ void bind_variational(nb::module_& module) {
       .def_prop_ro("worst", &NativeRun::worst)
       .def_prop_ro("fastest", &NativeRun::fastest);
   nb::class_<ActionRun, NativeRun>(module, "ActionRun")
-      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In>(), nb::keep_alive<1, 2>());
+      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In, std::uint64_t, std::uint64_t,
+                    int>(),
+           nb::keep_alive<1, 2>());
   module.def("collocation_run", &collocation_run, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }
 

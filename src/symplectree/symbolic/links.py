@@ -70,8 +70,11 @@ class Link:
     second: Matrix
 
 
-def links_of(model: Model, symbols: dict[tuple[int, str], Any]) -> list[Link]:
-    """All bodies; `symbols` holds the expressions of quantities that stay symbolic, by (body, quantity)."""
+def links_of(model: Model, symbols: dict[tuple[int, str], Any], *, regroup: bool = True) -> list[Link]:
+    """All bodies; `symbols` holds the expressions of quantities that stay symbolic, by (body, quantity).
+
+    With `regroup` masses are given to parents where that changes nothing.
+    """
     axes = _axes(model)
     links = []
     for k in range(len(model.parent)):
@@ -97,7 +100,7 @@ def links_of(model: Model, symbols: dict[tuple[int, str], Any]) -> list[Link]:
                 mass=mass, moment=moment, second=second,
             )
         )  # fmt: skip
-    for k in reversed(range(len(links))):
+    for k in reversed(range(len(links) if regroup else 0)):
         _give_to_parent(links, links[k])
     return links
 

@@ -207,3 +207,17 @@ def emit_rows(module: Any, name: str, inner: str, sizes: Sequence[int], result: 
     builder.cbranch(builder.icmp_signed("<", following, rows), loop, end)
     builder.position_at_end(end)
     builder.ret_void()
+
+
+def emit_size(module: Any, name: str, value: int) -> None:
+    """Add `long name(void)`, which returns a number that belongs to the code."""
+    ir, _ = require()
+    function = ir.Function(module, ir.FunctionType(ir.IntType(64), []), name)
+    ir.IRBuilder(function.append_basic_block()).ret(ir.IntType(64)(value))
+
+
+def call_size(address: int) -> int:
+    """What a function made by `emit_size` returns."""
+    import ctypes
+
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64)(address)())

@@ -1,0 +1,133 @@
+"""The variational step of one mechanism as native code (`Model.compile`)."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.symbolic import llvm
+from symplectree.symbolic.native_code import NativeCode, native_code
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.model import Model
+
+VERSION = "1"  # of step.py: a new one leaves old files of the cache unused
+LARGEST = 100  # coordinates; LLVM takes minutes for more, and code that long is no faster than the general kernel
+
+
+@dataclass(frozen=True)
+class StepCode:
+    """Addresses of the two functions that core/compiled.hpp calls, how many numbers of scratch they need, and the
+    seconds that compiling took (0 from the cache)."""
+
+    code: NativeCode
+    direction: int
+    check: int
+    work: int
+    seconds: float
+
+
+def compile_step(model: Model, *, progress: bool | None = None) -> StepCode:
+    """Code for the step of `model`; raises ModelError naming what it has no code for."""
+    llvm.require()
+    _require_plain(model)
+    start = time.perf_counter()
+    functions: dict[str, Any] = {}
+
+    def build(module: Any) -> None:
+        functions.update(_functions(model))
+        for name, function in functions.items():
+            llvm.emit(module, name, function)
+            llvm.emit_size(module, f"{name}_work", function.sz_w())
+
+    code = native_code(
+        ("step", VERSION, _digest(model)), ["direction", "check", "direction_work", "check_work"], build
+    )
+    seconds = time.perf_counter() - start
+    if progress or (progress is None and seconds > 1):
+        how = f"compiled in {seconds:.1f} s" if code.seconds else f"read from the cache in {seconds:.2f} s"
+        print(f"symplectree: step of {model.nv} coordinates {how}", file=sys.stderr)
+    work = max(llvm.call_size(code.address(f"{name}_work")) for name in ("direction", "check"))
+    return StepCode(code, code.address("direction"), code.address("check"), work, code.seconds)
+
+
+def _functions(model: Model) -> dict[str, Any]:
+    """The two casadi.Functions."""
+    import casadi
+
+    from symplectree.symbolic import step
+
+    given = step.given_symbols(model)
+    bodies, gravity, inverse_h = step.bodies_of(model, given), [float(g) for g in model.gravity], given.h[1]
+
+    def momenta(end: bool) -> tuple[list[Any], list[Any]]:
+        turns = step.turns(bodies, gravity, given, end=end)
+        forces = [
+            step.momentum(E, d, body.mass, body.com, body.inertia, inverse_h, end=end)
+            for (E, d), body in zip(turns, bodies, strict=True)
+        ]
+        return turns, forces
+
+    turns, forces = momenta(end=False)
+    matrices = [
+        step.newton_matrix(E, body.mass, body.com, body.inertia, inverse_h)
+        for (E, _), body in zip(turns, bodies, strict=True)
+    ]
+    delta = step.direction(bodies, forces, matrices, given)
+    r, scale = step.residual(bodies, forces, given)
+    p = step.end_momenta(bodies, momenta(end=True)[1], model.nv)
+
+    def function(name: str, *columns: Any) -> Any:
+        results = [casadi.densify(casadi.vertcat(*(casadi.SX(x) for x in column))) for column in columns]
+        return casadi.Function(name, given.vectors(), results, {"cse": True})
+
+    return {"direction": function("direction", delta), "check": function("check", r, scale, p)}
+
+
+def _digest(model: Model) -> str:
+    """Of all that the code depends on."""
+    digest = hashlib.sha256()
+    names = ("parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "gravity", "q_start", "v_start")
+    damped = np.array(sorted({int(row[0]) for row in model.tables.joint_dampers}))
+    for array in (*(getattr(model, name) for name in names), model.armature != 0, damped):
+        array = np.ascontiguousarray(array)
+        digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def _require_plain(model: Model) -> None:
+    tables = model.tables
+    for rows, what in ((tables.lines, "acts between two points"), (tables.wrenches, "is a load on a frame")):
+        if rows:
+            name = model.elements[int(rows[0][-1])].name
+            raise ModelError(f"element {name!r} {what}, for which no step is compiled; use the model as it is")
+    if tables.users:
+        name = model.elements[tables.users[0].owner].name
+        raise ModelError(f"element {name!r} is a Python function, for which no step is compiled; use the model as it is")
+    if model.rows:
+        raise ModelError(
+            f"constraint {model.rows[0]!r} closes a loop, for which no step is compiled; use the model as it is"
+        )
+    if model.massless:
+        raise ModelError(
+            f"coordinate {model.massless[0]!r} moves no mass and must be prescribed, for which no step is compiled"
+        )
+    if model.nv > LARGEST:
+        raise ModelError(
+            f"the model has {model.nv} coordinates; steps are compiled for up to {LARGEST}, beyond which the general "
+            "one is as fast"
+        )
+    damped = {int(row[0]) for row in tables.joint_dampers}
+    for place in model.joints.values():
+        own = range(place.v.start, place.v.stop)
+        if place.joint.nq != place.joint.nv and any(model.armature[j] != 0 or j in damped for j in own):
+            raise ModelError(
+                f"joint {place.joint.name!r} has rotor inertia or damping on a rotation in space, for which no step is "
+                "compiled; use the model as it is"
+            )
