@@ -2,6 +2,8 @@
 // direction, and residual with the momentum at the end. Whatever else a run asks for, the general kernel answers.
 #pragma once
 
+#include <utility>
+
 #include "solvers.hpp"
 
 namespace symplectree {
@@ -38,6 +40,10 @@ class CompiledScheme {
         inputs_(m.inputs + 1) {
     for (auto& side : trigonometry_) side.resize(2 * m.nq);
     for (const JointDamper& d : m.joint_dampers) damping_[d.v] += d.damping;
+    for (int i = 1; i < m.size(); ++i) {
+      const Body& body = m.bodies[i];
+      if (body.nv == 1 && (m.armature[body.v] != 0 || damping_[body.v] != 0)) rotors_.emplace_back(body.q, body.v);
+    }
     joint_elements_ = !(m.joint_springs.empty() && m.joint_forces.empty());
   }
 
@@ -49,10 +55,8 @@ class CompiledScheme {
     std::copy(tau, tau + m_.nv, tau_.begin());
     std::copy(inputs, inputs + m_.inputs, inputs_.begin());
     collect_loads(q, tau, inputs);
-    for (int j = 0; j < m_.nv; ++j) {
-      b_[j] = p[j] + 0.5 * h * joint_load_[j];
-      stiff_[j] = m_.armature[j] / h + 0.5 * damping_[j];
-    }
+    for (int j = 0; j < m_.nv; ++j) b_[j] = p[j] + 0.5 * h * joint_load_[j];
+    for (const auto& [_, v] : rotors_) stiff_[v] = m_.armature[v] / h + 0.5 * damping_[v];
     begun_ = general_last_ = false;
   }
 
@@ -99,10 +103,7 @@ class CompiledScheme {
     if (general_last_) return general_.finish(h, q0, q1, tau, inputs, p);
     collect_loads(q1, tau, inputs);
     for (int j = 0; j < m_.nv; ++j) p[j] = momentum_[j] + 0.5 * h * joint_load_[j];
-    for (int i = 1; i < m_.size(); ++i) {
-      const Body& body = m_.bodies[i];
-      if (body.nv == 1) p[body.v] += (m_.armature[body.v] / h - 0.5 * damping_[body.v]) * (q1[body.q] - q0[body.q]);
-    }
+    for (const auto& [q, v] : rotors_) p[v] += (m_.armature[v] / h - 0.5 * damping_[v]) * (q1[q] - q0[q]);
   }
 
   void flip() {
@@ -149,7 +150,8 @@ class CompiledScheme {
   std::vector<double> trigonometry_[2];  // sines, then cosines, at the two ends
   int now_ = 0;                          // which of them is the beginning
   std::vector<double> work_, zero_, damping_, b_, stiff_, r_, scale_, momentum_, joint_load_;
-  std::vector<double> p_, tau_, inputs_;  // of the step that has begun
+  std::vector<double> p_, tau_, inputs_;     // of the step that has begun
+  std::vector<std::pair<int, int>> rotors_;  // coordinate and velocity of joints with rotor inertia or damping
   bool joint_elements_ = false;           // springs or forces on joints?
   bool begun_ = false;                    // has the general kernel begun this step?
   bool general_last_ = false;             // was the last evaluation the general kernel's?

@@ -141,40 +141,97 @@ def emit(module: Any, name: str, function: Any) -> None:
 def _emit_part(module: Any, function: Any, rows: Sequence[Any], *, last: bool) -> None:
     ir, _ = require()
     builder = ir.IRBuilder(function.append_basic_block())
-    emitter = Emitter(module, builder)
     inputs, outputs, work = function.args
+    given, results = Arrays(builder, inputs), Arrays(builder, outputs)
     index = ir.IntType(64)
     values: dict[int, Any] = {}
-    pointers: dict[tuple[str, int], Any] = {}
-    written: set[int] = set()
 
-    def base(which: str, array: Any, i: int) -> Any:
-        if (which, i) not in pointers:
-            pointers[which, i] = builder.load(builder.gep(array, [index(i)]))
-        return pointers[which, i]
+    def kept(slot: int) -> Any:
+        return builder.load(builder.gep(work, [index(slot)]))
 
-    def value(slot: int) -> Any:
-        if slot not in values:
-            values[slot] = builder.load(builder.gep(work, [index(slot)]))
-        return values[slot]
-
-    for name, results, arguments, constant in rows:
-        if name == "CONST":
-            values[results[0]] = emitter.constant(constant)
-        elif name == "INPUT":
-            values[results[0]] = builder.load(builder.gep(base("in", inputs, arguments[0]), [index(arguments[1])]))
-        elif name == "OUTPUT":
-            builder.store(value(arguments[0]), builder.gep(base("out", outputs, results[0]), [index(results[1])]))
-            continue
-        else:
-            a = value(arguments[0])
-            b = value(arguments[1]) if len(arguments) > 1 else a
-            values[results[0]] = emitter.apply(name, a, b)
-        written.add(results[0])
+    written = run(Emitter(module, builder), rows, given.load, results.store, values, kept)
     if not last:
         for slot in sorted(written):
             builder.store(values[slot], builder.gep(work, [index(slot)]))
     builder.ret_void()
+
+
+class Arrays:
+    """Entries of the arrays that an array of pointers holds."""
+
+    def __init__(self, builder: Any, pointers: Any) -> None:
+        ir, _ = require()
+        self._builder, self._pointers, self._index = builder, pointers, ir.IntType(64)
+        self._loaded: dict[int, Any] = {}
+
+    def place(self, array: int, entry: int) -> Any:
+        if array not in self._loaded:
+            self._loaded[array] = self._builder.load(self._builder.gep(self._pointers, [self._index(array)]))
+        return self._builder.gep(self._loaded[array], [self._index(entry)])
+
+    def load(self, array: int, entry: int) -> Any:
+        return self._builder.load(self.place(array, entry))
+
+    def store(self, array: int, entry: int, value: Any) -> None:
+        self._builder.store(value, self.place(array, entry))
+
+
+def run(
+    emitter: Emitter,
+    rows: Sequence[Any],
+    load: Callable[[int, int], Any],
+    store: Callable[[int, int, Any], None],
+    values: dict[int, Any] | None = None,
+    kept: Callable[[int], Any] | None = None,
+) -> set[int]:
+    """Write instructions where the emitter stands: arguments from `load(array, entry)`, results to `store`.
+
+    `values` are those of slots so far, `kept(slot)` one from an earlier part. Returns the slots that were written.
+    """
+    values = {} if values is None else values
+    written: set[int] = set()
+    shared = _divisors(rows)
+    reciprocals: dict[int, Any] = {}
+
+    def value(slot: int) -> Any:
+        if slot not in values and kept is not None:
+            values[slot] = kept(slot)
+        return values[slot]
+
+    for row, (name, results, arguments, constant) in enumerate(rows):
+        if name == "CONST":
+            values[results[0]] = emitter.constant(constant)
+        elif name == "INPUT":
+            values[results[0]] = load(*arguments)
+        elif name == "OUTPUT":
+            store(*results, value(arguments[0]))
+            continue
+        else:
+            a = value(arguments[0])
+            b = value(arguments[1]) if len(arguments) > 1 else a
+            if (number := shared.get(row)) is None:
+                values[results[0]] = emitter.apply(name, a, b)
+            else:
+                if number not in reciprocals:
+                    reciprocals[number] = emitter.apply("INV", b, b)
+                r = reciprocals[number]
+                values[results[0]] = r if name == "INV" else emitter.apply("MUL", a, r)
+        written.add(results[0])
+    return written
+
+
+def _divisors(rows: Sequence[Any]) -> dict[int, int]:
+    """Divisions by a value by which others divide, too, and a number for that value: one reciprocal serves them all."""
+    version: dict[int, int] = {}  # of each slot: the row that wrote it last
+    divisions: dict[tuple[int, int], list[int]] = {}
+    for row, (name, results, arguments, _) in enumerate(rows):
+        if name in ("DIV", "INV"):
+            divisor = arguments[-1]
+            divisions.setdefault((divisor, version.get(divisor, -1)), []).append(row)
+        if name != "OUTPUT":
+            version[results[0]] = row
+    several = [found for found in divisions.values() if len(found) > 1]
+    return {row: number for number, found in enumerate(several) for row in found}
 
 
 def emit_rows(module: Any, name: str, inner: str, sizes: Sequence[int], result: int) -> None:

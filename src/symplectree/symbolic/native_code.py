@@ -11,7 +11,7 @@ from typing import Any
 from symplectree.symbolic import cache
 from symplectree.symbolic.llvm import require
 
-VERSION = "1"  # of what is emitted; a new one leaves old files of the cache unused
+VERSION = "2"  # of what is emitted; a new one leaves old files of the cache unused
 _LOCK = threading.Lock()  # LLVM's set-up is not made for several threads
 
 

@@ -218,7 +218,7 @@ def direction(
                 left = sub(left, mul(given.stiff[j], sub(given.q[1][link.q.start], given.q[0][link.q.start])))
             u.append(left)
         inverted = inverse(pivot)
-        kept[k] = (Zs, inverted, u)
+        kept[k] = ([_row_to_parent(body, z) for z in Zs], inverted, u)
         if link.parent < 0:
             continue
         unit = next((i for i, x in enumerate(S1[0]) if x == 1.0), None) if len(W) == 1 and not body.stiff else None
@@ -260,6 +260,16 @@ def _give(
     F[parent] = plus(F[parent][0], force), plus(F[parent][1], torque, cross(r0, force))
 
 
+def _row_to_parent(body: Body, z: Vector) -> Vector:
+    """A row on the motion of the body's end as one on its parent's: the way outward then waits for one product only."""
+    link, last = body.link, body.motion[1]
+    if link.parent < 0:
+        return z
+    slide = times(link.base, last.forward(z[3:]))
+    turn = times(link.base, last.forward(z[:3]))
+    return [*plus(turn, cross(body.arm[1], slide)), *slide]
+
+
 def _outward(bodies: list[Body], kept: list[Any], out: Vector) -> Vector:
     moved: list[tuple[Vector, Vector]] = []
     for body, (Zs, inverted, u) in zip(bodies, kept, strict=True):
@@ -271,7 +281,7 @@ def _outward(bodies: list[Body], kept: list[Any], out: Vector) -> Vector:
             base = transposed(link.base)
             alpha = last.back(times(base, turn))
             a = last.back(times(base, plus(move, cross(turn, body.arm[1]))))
-            left = [sub(x, dot(z, [*alpha, *a])) for x, z in zip(u, Zs, strict=True)]
+            left = [sub(x, add(dot(z[:3], turn), dot(z[3:], move))) for x, z in zip(u, Zs, strict=True)]
         delta = times(inverted, left)
         for i, x in enumerate(delta):
             out[link.v.start + i] = x

@@ -6,18 +6,18 @@ import hashlib
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.symbolic import llvm
+from symplectree.symbolic import llvm, step_emit
 from symplectree.symbolic.native_code import NativeCode, native_code
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
 
-VERSION = "1"  # of step.py: a new one leaves old files of the cache unused
+VERSION = "2"  # of step.py: a new one leaves old files of the cache unused
 LARGEST = 100  # coordinates; LLVM takes minutes for more, and code that long is no faster than the general kernel
 
 
@@ -38,56 +38,15 @@ def compile_step(model: Model, *, progress: bool | None = None) -> StepCode:
     llvm.require()
     _require_plain(model)
     start = time.perf_counter()
-    functions: dict[str, Any] = {}
-
-    def build(module: Any) -> None:
-        functions.update(_functions(model))
-        for name, function in functions.items():
-            llvm.emit(module, name, function)
-            llvm.emit_size(module, f"{name}_work", function.sz_w())
-
     code = native_code(
-        ("step", VERSION, _digest(model)), ["direction", "check", "direction_work", "check_work"], build
+        ("step", VERSION, _digest(model)), ["direction", "check", "work"], lambda module: step_emit.emit(module, model)
     )
     seconds = time.perf_counter() - start
     if progress or (progress is None and seconds > 1):
         how = f"compiled in {seconds:.1f} s" if code.seconds else f"read from the cache in {seconds:.2f} s"
         print(f"symplectree: step of {model.nv} coordinates {how}", file=sys.stderr)
-    work = max(llvm.call_size(code.address(f"{name}_work")) for name in ("direction", "check"))
+    work = llvm.call_size(code.address("work"))
     return StepCode(code, code.address("direction"), code.address("check"), work, code.seconds)
-
-
-def _functions(model: Model) -> dict[str, Any]:
-    """The two casadi.Functions."""
-    import casadi
-
-    from symplectree.symbolic import step
-
-    given = step.given_symbols(model)
-    bodies, gravity, inverse_h = step.bodies_of(model, given), [float(g) for g in model.gravity], given.h[1]
-
-    def momenta(end: bool) -> tuple[list[Any], list[Any]]:
-        turns = step.turns(bodies, gravity, given, end=end)
-        forces = [
-            step.momentum(E, d, body.mass, body.com, body.inertia, inverse_h, end=end)
-            for (E, d), body in zip(turns, bodies, strict=True)
-        ]
-        return turns, forces
-
-    turns, forces = momenta(end=False)
-    matrices = [
-        step.newton_matrix(E, body.mass, body.com, body.inertia, inverse_h)
-        for (E, _), body in zip(turns, bodies, strict=True)
-    ]
-    delta = step.direction(bodies, forces, matrices, given)
-    r, scale = step.residual(bodies, forces, given)
-    p = step.end_momenta(bodies, momenta(end=True)[1], model.nv)
-
-    def function(name: str, *columns: Any) -> Any:
-        results = [casadi.densify(casadi.vertcat(*(casadi.SX(x) for x in column))) for column in columns]
-        return casadi.Function(name, given.vectors(), results, {"cse": True})
-
-    return {"direction": function("direction", delta), "check": function("check", r, scale, p)}
 
 
 def _digest(model: Model) -> str:
