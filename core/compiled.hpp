@@ -8,9 +8,9 @@
 
 namespace symplectree {
 
-// in: sines, then cosines, of the coordinates at both ends (nq each), q at both ends, b (nv), stiffness (nv) and
-// (h, 1/h, h²/2). out: `direction` δ (nv); `check` the residual, the size of its terms, and p' without joint loads,
-// rotors and dampers (nv each). `work` numbers of scratch.
+// in: sines of the coordinates at both ends and of half their differences (nq each), cosines likewise, q at both ends,
+// b (nv), stiffness (nv) and (h, 1/h, h²/2). out: `direction` δ (nv); `check` the residual, the size of its terms, and
+// p' without joint loads, rotors and dampers (nv each). `work` numbers of scratch.
 struct StepCode {
   using Function = void (*)(const double* const* in, double* const* out, double* work);
   Function direction = nullptr, check = nullptr;
@@ -26,6 +26,7 @@ class CompiledScheme {
         code_(code),
         general_(m, Solver::Newton),
         loads_(m),
+        angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
         work_(code.work),
         zero_(m.nv),
         damping_(m.nv),
@@ -38,7 +39,7 @@ class CompiledScheme {
         p_(m.nv),
         tau_(m.nv),
         inputs_(m.inputs + 1) {
-    for (auto& side : trigonometry_) side.resize(2 * m.nq);
+    for (Trigonometry* end : {now_, next_}) end->sine.resize(angles_.size()), end->cosine.resize(angles_.size());
     for (const JointDamper& d : m.joint_dampers) damping_[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i) {
       const Body& body = m.bodies[i];
@@ -47,7 +48,7 @@ class CompiledScheme {
     joint_elements_ = !(m.joint_springs.empty() && m.joint_forces.empty());
   }
 
-  void place(const double* q) { turn(q, now_); }
+  void place(const double* q) { turn(q, q, *now_); }
   void drive(const std::vector<char>& driven) { general_.drive(driven); }
 
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
@@ -61,7 +62,6 @@ class CompiledScheme {
   }
 
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
-    turn(q1, 1 - now_);
     call(code_.direction, h, q0, q1, &delta);
     return true;
   }
@@ -73,7 +73,6 @@ class CompiledScheme {
       general_last_ = true;
       return general_.evaluate<true>(h, q0, q1, worst);
     }
-    turn(q1, 1 - now_);
     double* out[] = {r_.data(), scale_.data(), momentum_.data()};
     call(code_.check, h, q0, q1, out);
     general_last_ = false;
@@ -93,9 +92,7 @@ class CompiledScheme {
     return general_.at_floor(h, q0, q1, factor);
   }
 
-  void direction(double h, const double* q0, const double* q1, double* delta) {
-    general_.direction(h, q0, q1, delta);
-  }
+  void direction(double h, const double* q0, const double* q1, double* delta) { general_.direction(h, q0, q1, delta); }
   void learn(double, const double*, const double*) {}
   void set_multipliers(const double*) {}
 
@@ -107,7 +104,7 @@ class CompiledScheme {
   }
 
   void flip() {
-    now_ = 1 - now_;
+    std::swap(now_, next_);
     general_.flip();
   }
 
@@ -116,14 +113,21 @@ class CompiledScheme {
   const std::vector<double>& scale() const { return general_last_ ? general_.scale() : scale_; }
 
  private:
-  void turn(const double* q, int side) {
-    sines_and_cosines(q, m_.nq, trigonometry_[side].data(), trigonometry_[side].data() + m_.nq);
+  struct Trigonometry {
+    std::vector<double> sine, cosine;
+  };
+
+  // Sines and cosines of the coordinates at an end of the step and of half of what they gained, in one go.
+  void turn(const double* q, const double* before, Trigonometry& out) {
+    for (int k = 0; k < m_.nq; ++k) angles_[k] = q[k], angles_[m_.nq + k] = 0.5 * (q[k] - before[k]);
+    sines_and_cosines(angles_.data(), static_cast<int>(angles_.size()), out.sine.data(), out.cosine.data());
   }
 
   void call(StepCode::Function function, double h, const double* q0, const double* q1, double* const* out) {
-    const double *first = trigonometry_[now_].data(), *last = trigonometry_[1 - now_].data();
-    const double time[] = {h, 1 / h, 0.5 * h * h};
-    const double* in[] = {first, last, first + m_.nq, last + m_.nq, q0, q1, b_.data(), stiff_.data(), time};
+    turn(q1, q0, *next_);
+    const double *s0 = now_->sine.data(), *s1 = next_->sine.data(), *c0 = now_->cosine.data();
+    const double *c1 = next_->cosine.data(), time[] = {h, 1 / h, 0.5 * h * h};
+    const double* in[] = {s0, s1, s1 + m_.nq, c0, c1, c1 + m_.nq, q0, q1, b_.data(), stiff_.data(), time};
     function(in, out, work_.data());
   }
 
@@ -147,14 +151,14 @@ class CompiledScheme {
   StepCode code_;
   TreeScheme<Cayley> general_;
   Workspace<double> loads_;
-  std::vector<double> trigonometry_[2];  // sines, then cosines, at the two ends
-  int now_ = 0;                          // which of them is the beginning
+  Trigonometry first_, second_, *now_ = &first_, *next_ = &second_;
+  std::vector<double> angles_;
   std::vector<double> work_, zero_, damping_, b_, stiff_, r_, scale_, momentum_, joint_load_;
   std::vector<double> p_, tau_, inputs_;     // of the step that has begun
   std::vector<std::pair<int, int>> rotors_;  // coordinate and velocity of joints with rotor inertia or damping
-  bool joint_elements_ = false;           // springs or forces on joints?
-  bool begun_ = false;                    // has the general kernel begun this step?
-  bool general_last_ = false;             // was the last evaluation the general kernel's?
+  bool joint_elements_ = false;              // springs or forces on joints?
+  bool begun_ = false;                       // has the general kernel begun this step?
+  bool general_last_ = false;                // was the last evaluation the general kernel's?
 };
 
 }  // namespace symplectree

@@ -48,26 +48,36 @@ def lanes_for(bodies: int) -> int:
     return 1 if bodies == 1 else 2 if bodies == 2 else 4
 
 
-def emit_lanes(module: Any, builder: Any, work: Any, function: Any, table: Table, results: Table) -> None:
-    """Write a CasADi function of the rows of `table` (one vector of them) for all bodies, its results to `results`."""
-    ir, _ = llvm.require()
-    emitter = llvm.Emitter(module, builder, table.lanes)
-    index, kind = ir.IntType(64), emitter.type.as_pointer()
+def emit_lanes(module: Any, name: str, function: Any, table: Table, results: Table) -> None:
+    """Add a function that computes a CasADi function of the rows of `table` (one vector of them) for all bodies."""
     rows = llvm.instructions(function)
+    groups = []
+    for first in range(0, table.width, table.lanes):
+        groups.append(f"{name}.{first}")
+        _emit_group(module, groups[-1], rows, table, results, first)
+    llvm.emit_row_of_calls(module, name, groups)
+
+
+def _emit_group(module: Any, name: str, rows: Sequence[Any], table: Table, results: Table, first: int) -> None:
+    """The bodies from `first` on that lie side by side."""
+    ir, _ = llvm.require()
+    group = llvm.new_function(module, name)
+    builder, work = ir.IRBuilder(group.append_basic_block()), group.args[2]
+    emitter = llvm.Emitter(module, builder, table.lanes)
+    kind = emitter.type.as_pointer()
 
     def address(place: int) -> Any:
-        return builder.bitcast(builder.gep(work, [index(place)]), kind)
+        return builder.bitcast(builder.gep(work, [llvm.index(place)]), kind)
 
-    for first in range(0, table.width, table.lanes):
+    def load(_: int, row: int) -> Any:
+        constants = table.entries[row]
+        if all(is_number(x) for x in constants):
+            own = [constants[i] if i < len(constants) else 0.0 for i in range(first, first + table.lanes)]
+            return ir.Constant(emitter.type, own[0] if table.lanes == 1 else own)
+        return builder.load(address(table.place(row, first)), align=8)
 
-        def load(_: int, row: int, first: int = first) -> Any:
-            constants = table.entries[row]
-            if all(is_number(x) for x in constants):
-                own = [constants[i] if i < len(constants) else 0.0 for i in range(first, first + table.lanes)]
-                return ir.Constant(emitter.type, own[0] if table.lanes == 1 else own)
-            return builder.load(address(table.place(row, first)), align=8)
+    def store(_: int, row: int, value: Any) -> None:
+        builder.store(value, address(results.place(row, first)), align=8)
 
-        def store(_: int, row: int, value: Any, first: int = first) -> None:
-            builder.store(value, address(results.place(row, first)), align=8)
-
-        llvm.run(emitter, rows, load, store)
+    llvm.run(emitter, rows, load, store)
+    builder.ret_void()

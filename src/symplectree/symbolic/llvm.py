@@ -8,12 +8,14 @@ from typing import Any
 from symplectree.errors import ModelError
 
 MISSING = 'native code needs llvmlite: pip install "symplectree[jit]" (or pip install llvmlite)'
-CHUNK = 6000  # instructions per function: LLVM's time grows faster than the length of one
+CHUNK = 3000  # instructions per function: LLVM's time grows with the square of its length
 INTRINSICS = {"SQRT": "sqrt", "SIN": "sin", "COS": "cos", "EXP": "exp", "LOG": "log", "FABS": "fabs"}
 LIBRARY = {"TAN": "tan", "ASIN": "asin", "ACOS": "acos", "ATAN": "atan", "SINH": "sinh", "COSH": "cosh",
            "TANH": "tanh", "ATAN2": "atan2", "POW": "pow", "CONSTPOW": "pow", "FMIN": "fmin", "FMAX": "fmax",
            "ASINH": "asinh", "ACOSH": "acosh", "ATANH": "atanh"}  # fmt: skip
 COMPARISONS = {"LT": "<", "LE": "<=", "EQ": "==", "NE": "!="}
+Load = Callable[[int, int], Any]  # (array, entry) → value
+Store = Callable[[int, int, Any], None]
 EXACT = ("contract",)  # products and sums may be fused; nothing else is reordered
 
 
@@ -116,43 +118,72 @@ class Emitter:
 def emit(module: Any, name: str, function: Any) -> None:
     """Add `void name(const double **in, double **out, double *work)` to a module: a CasADi function of SX.
 
-    Arguments and results are dense and by columns. Long functions become a row of shorter ones that share `work`, of
-    which they need function.sz_w() numbers.
+    Arguments and results are dense and by columns; function.sz_w() numbers of `work` are needed.
     """
+
+    def access(builder: Any, inputs: Any, outputs: Any, _: Any) -> tuple[Load, Store]:
+        return Arrays(builder, inputs).load, Arrays(builder, outputs).store
+
+    emit_parts(module, name, instructions(function), access)
+
+
+def new_function(module: Any, name: str) -> Any:
+    """`void name(const double **in, double **out, double *work)`, still empty."""
     ir, _ = require()
     pointer = ir.DoubleType().as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), pointer.as_pointer(), pointer])
-    rows = instructions(function)
-    parts = [rows[i : i + CHUNK] for i in range(0, len(rows), CHUNK)]
-    main = ir.Function(module, kind, name)
+    return ir.Function(module, kind, name)
+
+
+def emit_parts(
+    module: Any, name: str, rows: Sequence[Any], access: Callable[..., tuple[Load, Store]], scratch: int = 0
+) -> None:
+    """Add a function that executes instructions; `access(builder, in, out, work)` says how to load and store.
+
+    Long ones become a row of shorter functions, which leave to each other in `work`, from `scratch` on, what is needed
+    later.
+    """
+    ir, _ = require()
+    parts = [rows[i : i + CHUNK] for i in range(0, len(rows), CHUNK)] or [rows]
+    main = new_function(module, name)
     if len(parts) == 1:
-        _emit_part(module, main, parts[0], last=True)
+        _emit_part(module, main, parts[0], access, scratch, set())
         return
     builder = ir.IRBuilder(main.append_basic_block())
     for i, part in enumerate(parts):
-        piece = ir.Function(module, kind, f"{name}.{i}")
-        piece.linkage = "internal"
-        piece.attributes.add("noinline")
-        _emit_part(module, piece, part, last=i == len(parts) - 1)
+        piece = new_function(module, f"{name}.{i}")
+        _emit_part(module, piece, part, access, scratch, _read_later(parts[i + 1 :]))
         builder.call(piece, main.args)
     builder.ret_void()
 
 
-def _emit_part(module: Any, function: Any, rows: Sequence[Any], *, last: bool) -> None:
+def _read_later(parts: Sequence[Sequence[Any]]) -> set[int]:
+    """Slots that these parts read before they write them."""
+    found: set[int] = set()
+    written: set[int] = set()
+    for name, results, arguments, _ in (row for part in parts for row in part):
+        if name not in ("CONST", "INPUT"):
+            found.update(slot for slot in arguments if slot not in written)
+        if name != "OUTPUT":
+            written.add(results[0])
+    return found
+
+
+def _emit_part(
+    module: Any, function: Any, rows: Sequence[Any], access: Callable[..., tuple[Load, Store]], scratch: int,
+    needed: set[int],
+) -> None:  # fmt: skip
     ir, _ = require()
     builder = ir.IRBuilder(function.append_basic_block())
-    inputs, outputs, work = function.args
-    given, results = Arrays(builder, inputs), Arrays(builder, outputs)
-    index = ir.IntType(64)
+    work, index = function.args[2], ir.IntType(64)
     values: dict[int, Any] = {}
 
     def kept(slot: int) -> Any:
-        return builder.load(builder.gep(work, [index(slot)]))
+        return builder.load(builder.gep(work, [index(scratch + slot)]))
 
-    written = run(Emitter(module, builder), rows, given.load, results.store, values, kept)
-    if not last:
-        for slot in sorted(written):
-            builder.store(values[slot], builder.gep(work, [index(slot)]))
+    written = run(Emitter(module, builder), rows, *access(builder, *function.args), values, kept)
+    for slot in sorted(written & needed):
+        builder.store(values[slot], builder.gep(work, [index(scratch + slot)]))
     builder.ret_void()
 
 
@@ -179,8 +210,8 @@ class Arrays:
 def run(
     emitter: Emitter,
     rows: Sequence[Any],
-    load: Callable[[int, int], Any],
-    store: Callable[[int, int, Any], None],
+    load: Load,
+    store: Store,
     values: dict[int, Any] | None = None,
     kept: Callable[[int], Any] | None = None,
 ) -> set[int]:
@@ -264,6 +295,22 @@ def emit_rows(module: Any, name: str, inner: str, sizes: Sequence[int], result: 
     builder.cbranch(builder.icmp_signed("<", following, rows), loop, end)
     builder.position_at_end(end)
     builder.ret_void()
+
+
+def emit_row_of_calls(module: Any, name: str, parts: Sequence[str]) -> None:
+    """Add a function that calls others of the same arguments, one after the other."""
+    ir, _ = require()
+    main = new_function(module, name)
+    builder = ir.IRBuilder(main.append_basic_block())
+    for part in parts:
+        builder.call(module.globals[part], main.args)
+    builder.ret_void()
+
+
+def index(value: int) -> Any:
+    """A place in an array, as a constant."""
+    ir, _ = require()
+    return ir.IntType(64)(value)
 
 
 def emit_size(module: Any, name: str, value: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from symplectree.symbolic import cache
 from symplectree.symbolic.llvm import require
 
-VERSION = "2"  # of what is emitted; a new one leaves old files of the cache unused
+VERSION = "3"  # of what is emitted; a new one leaves old files of the cache unused
 _LOCK = threading.Lock()  # LLVM's set-up is not made for several threads
 
 
@@ -52,8 +52,7 @@ def native_code(content: Iterable[str], names: list[str], build: Callable[[Any],
             build(module)
             parsed = binding.parse_assembly(str(module))
             parsed.verify()
-            _optimize(binding, machine, parsed)
-            code = machine.emit_object(parsed)
+            code = machine.emit_object(parsed)  # straight-line code gains nothing from passes before this
             seconds = time.perf_counter() - start
             cache.write(key, code)
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
@@ -68,9 +67,3 @@ def _initialize(binding: Any) -> None:
         binding.initialize()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-
-
-def _optimize(binding: Any, machine: Any, module: Any) -> None:
-    options = binding.create_pipeline_tuning_options(speed_level=3)
-    passes = binding.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(module, passes)

@@ -1,13 +1,13 @@
 """The variational step of one mechanism as expressions (action "cayley", Newton's direction; design section 7).
 
-Everything is in the axes of the bodies, about the origins of their joints. With E = R(k)ᵀ R(k+1) the turn of a body
-and d the displacement of its origin in its axes at k, both from the root outward,
+Everything is in the axes of the bodies, about the origins of their joints. With 1 + E = R(k)ᵀ R(k+1) the turn of a body
+and d the displacement of its origin in its axes at k, both from the root outward (R_i, r_i of the joint alone),
 
-    E_i = R_i(k)ᵀ E_λ R_i(k+1),    d_i = R_i(k)ᵀ (d_λ + E_λ r_i(k+1) − r_i(k)),
+    E_i = R_i(k)ᵀ E_λ R_i(k+1) + R_i(k)ᵀ R_i(k+1) − 1,    d_i = R_i(k)ᵀ (d_λ + E_λ r_i(k+1) + r_i(k+1) − r_i(k)),
 
-momenta and Newton matrices are a matter of each body alone, and are computed for several bodies at once. A world that
-is displaced by −h²g/2 supplies gravity's impulse, as an accelerated one does in inverse dynamics. Momenta at the end
-follow from d⁺ = R(k+1)ᵀ (Δx + h²g/2) in the same way.
+sums of small numbers only, so that rounding stays small beside the motion and does not add up over steps. Momenta and Newton matrices are a matter of each body alone, and are computed for several bodies at once. A world that is displaced by
+−h²g/2 supplies gravity's impulse, as an accelerated one does in inverse dynamics. Momenta at the end follow from
+d⁺ = R(k+1)ᵀ (Δx + h²g/2) in the same way.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from symplectree.symbolic.algebra import (
     Scalar,
     Vector,
     add,
+    added,
     cross,
     dot,
     identity,
@@ -45,8 +46,8 @@ from symplectree.symbolic.links import Link, links_of
 class Given:
     """Symbols of a step: sines and cosines of coordinates, coordinates, b, stiffness, and (h, 1/h, h²/2)."""
 
-    sine: tuple[Any, Any]  # at the beginning and at the end, (nq) each
-    cosine: tuple[Any, Any]
+    sine: tuple[Any, Any, Any]  # at the beginning, at the end, and of half the difference, (nq) each
+    cosine: tuple[Any, Any, Any]
     q: tuple[Any, Any]
     b: Any  # (nv)
     stiff: Any  # (nv)
@@ -61,8 +62,9 @@ def given_symbols(model: Model) -> Given:
     import casadi
 
     SX: Any = casadi.SX
-    pairs = [(SX.sym(f"{x}0", model.nq), SX.sym(f"{x}1", model.nq)) for x in ("s", "c", "q")]
-    return Given(*pairs, SX.sym("b", model.nv), SX.sym("stiff", model.nv), SX.sym("h", 3))
+    sine, cosine = (tuple(SX.sym(f"{x}{i}", model.nq) for i in range(3)) for x in "sc")
+    q = SX.sym("q0", model.nq), SX.sym("q1", model.nq)
+    return Given(sine, cosine, q, SX.sym("b", model.nv), SX.sym("stiff", model.nv), SX.sym("h", 3))
 
 
 @dataclass
@@ -72,6 +74,8 @@ class Body:
     link: Link
     motion: tuple[Motion, Motion]
     arm: tuple[Vector, Vector]
+    turn: Matrix  # R(k)ᵀ R(k+1) − 1 of the joint
+    slide: Vector  # what the joint's shift gains, in its base axes
     mass: float
     com: Vector
     inertia: Matrix
@@ -88,7 +92,7 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
         A = link.axes
         stiff = any(model.armature[j] != 0 or j in damped for j in range(link.v.start, link.v.stop))
         bodies.append(
-            Body(link, motions, arms, float(model.mass[k]), (A.T @ model.com[k]).tolist(),
+            Body(link, motions, arms, *_gains(link, given), float(model.mass[k]), (A.T @ model.com[k]).tolist(),
                  (A.T @ model.inertia[k] @ A).tolist(), stiff)
         )  # fmt: skip
     return bodies
@@ -115,45 +119,56 @@ def _motion(link: Link, given: Given, end: int) -> Motion:
     return Motion(None, rotation, values[:3], identity() + zeros(), zeros() + identity(), NONE, NONE)
 
 
-def _between(motion: tuple[Motion, Motion], E: Matrix) -> Matrix:
-    """R(k)ᵀ E R(k+1)."""
-    rows = transposed([motion[0].back(column) for column in transposed(E)])
-    return [motion[1].back(row) for row in rows]
+def _gains(link: Link, given: Given) -> tuple[Matrix, Vector]:
+    """R(k)ᵀ R(k+1) − 1 and x(k+1) − x(k) of a joint, to full relative precision."""
+    start = link.q.start
+    gain = [given.q[1][i] - given.q[0][i] for i in range(link.q.start, link.q.stop)]
+    if link.kind == "prismatic":
+        return zeros(), [0.0, 0.0, gain[0]]
+    if link.kind in ("revolute", "screw"):
+        half, other = given.sine[2][start], given.cosine[2][start]
+        twice = half + half
+        s, c = twice * other, -twice * half
+        rise = link.pitch if link.kind == "screw" else 0.0
+        return [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 0.0]], [0.0, 0.0, mul(rise, gain[0])]
+    q = [given.q[0][i] for i in range(link.q.start, link.q.stop)][-4:]
+    dw, *dv = gain[-4:]
+    # the relative quaternion (w, v), of which v is small
+    v = minus(minus(scaled(q[0], dv), scaled(dw, q[1:])), cross(q[1:], dv))
+    w = dot(q, [x + y for x, y in zip(q, gain[-4:], strict=True)])
+    s = 2.0 / (w * w + dot(v, v))
+    sv = scaled(s, v)
+    turn = [[sum_of([(1, sv[i], v[j]), *([(-1, sv[k], v[k]) for k in range(3)] if i == j else [])]) for j in range(3)]
+            for i in range(3)]  # fmt: skip
+    wv = scaled(w, sv)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        turn[k][j], turn[j][k] = turn[k][j] + wv[i], turn[j][k] - wv[i]
+    return turn, list(gain[:3]) if link.kind == "free" else [0.0] * 3
 
 
 def turns(bodies: list[Body], gravity: Sequence[float], given: Given, *, end: bool) -> list[tuple[Matrix, Vector]]:
     """(E, d) of each body, or (E, d⁺) with `end`."""
     out: list[tuple[Matrix, Vector]] = []
-    turned: list[Matrix] = []
     for body in bodies:
         link, (first, last) = body.link, body.motion
-        r0, r1 = body.arm
         if link.parent < 0:
-            turned_base: Matrix = identity()
             fall = scaled(given.h[2] if end else -given.h[2], times(transposed(link.world_base.tolist()), list(gravity)))
-            moved = plus(fall, minus(last.shift, first.shift))
+            own, moved = body.turn, plus(fall, body.slide)
         else:
             E, d = out[link.parent]
-            turned_base = product(product(transposed(link.base), E), link.base)
-            if end:
-                moved = plus(d, minus(r1, times(transposed(E), r0)))
-            else:
-                moved = plus(d, minus(times(E, r1), r0))
-            moved = times(transposed(link.base), moved)
-        if link.parent < 0 and first.turn is not None:
-            (c0, s0), (c1, s1) = first.turn, last.turn  # type: ignore[misc]
-            c, s = c0 * c1 + s0 * s1, c0 * s1 - s0 * c1
-            own: Matrix = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
-        else:
-            own = _between(body.motion, turned_base)
-        turned.append(own)
+            back = transposed(link.base)
+            carried = product(product(back, E), link.base)
+            rows = transposed([first.back(column) for column in transposed(carried)])
+            own = added([last.back(row) for row in rows], body.turn)
+            pulled = scaled(-1.0, times(transposed(E), body.arm[0])) if end else times(E, body.arm[1])
+            moved = plus(times(back, plus(d, pulled)), body.slide)
         out.append((own, (last if end else first).back(moved)))
     return out
 
 
 def cayley(E: Matrix, J: Matrix) -> tuple[Vector, Vector, Vector, Scalar]:
     """(w, y, ½ w × y, ¼ w·y) of a turn, with y = J w."""
-    s = 2.0 / (1.0 + (E[0][0] + E[1][1] + E[2][2]))
+    s = 2.0 / add(4.0, add(add(E[0][0], E[1][1]), E[2][2]))
     w = [mul(s, sub(E[2][1], E[1][2])), mul(s, sub(E[0][2], E[2][0])), mul(s, sub(E[1][0], E[0][1]))]
     y = times(J, w)
     return w, y, scaled(0.5, cross(w, y)), mul(0.25, dot(w, y))
@@ -165,7 +180,7 @@ def momentum(E: Matrix, d: Vector, mass: Scalar, com: Vector, J: Matrix, inverse
     """(force, torque about the origin) of the momentum of a body at one end of the step, over h."""
     w, y, half, quarter = cayley(E, J)
     angular = [sum_of([(1, 1.0, y[i]), (-1 if end else 1, 1.0, half[i]), (1, quarter, w[i])]) for i in range(3)]
-    moved = plus(d, minus(com, times(transposed(E), com))) if end else plus(d, minus(times(E, com), com))
+    moved = minus(d, times(transposed(E), com)) if end else plus(d, times(E, com))
     linear = scaled(mul(mass, inverse_h), moved)
     return linear, plus(scaled(inverse_h, angular), cross(com, linear))
 
@@ -183,7 +198,7 @@ def newton_matrix(E: Matrix, mass: Scalar, com: Vector, J: Matrix, inverse_h: Sc
     turn = [[0.0, sub(0.0, hw[2]), hw[1]], [hw[2], 0.0, sub(0.0, hw[0])], [sub(0.0, hw[1]), hw[0], 0.0]]
     angular = [[mul(inverse_h, sum_of([(1, 1.0, P[i][j]), *((1, P[i][k], turn[k][j]) for k in range(3)),
                                        (1, Pw[i], hw[j])])) for j in range(3)] for i in range(3)]  # fmt: skip
-    D = [[mul(mul(mass, inverse_h), E[i][j]) for j in range(3)] for i in range(3)]
+    D = [[mul(mul(mass, inverse_h), add(E[i][j], 1.0 if i == j else 0.0)) for j in range(3)] for i in range(3)]
     C = [cross(com, row) for row in D]  # −D [c]
     B = transposed([cross(com, column) for column in transposed(D)])
     A = [[add(angular[i][j], cross(com, B[i])[j]) for j in range(3)] for i in range(3)]  # − [c] D [c]

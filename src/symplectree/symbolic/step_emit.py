@@ -95,33 +95,31 @@ def _emit(
     swept = sweep(values)
     last = casadi.Function("last", [*given.vectors(), rows], [_column(x) for x in swept], {"cse": True})
 
-    ir, _ = llvm.require()
-    pointer = ir.DoubleType().as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), pointer.as_pointer(), pointer])
-    function = ir.Function(module, kind, name)
-    for argument in function.args:
-        argument.add_attribute("noalias")
-    builder = ir.IRBuilder(function.append_basic_block())
-    inputs, results, work = function.args
-    index = ir.IntType(64)
-    arguments, written = llvm.Arrays(builder, inputs), llvm.Arrays(builder, results)
-    emitter = llvm.Emitter(module, builder)
+    scratch = before.size + after.size
 
-    def keep(_: int, entry: int, value: Any) -> None:
-        row, k, _ = stored[entry]
-        builder.store(value, builder.gep(work, [index(before.place(row, k))]))
+    def keep(builder: Any, inputs: Any, _: Any, work: Any) -> tuple[llvm.Load, llvm.Store]:
+        def store(_: int, entry: int, value: Any) -> None:
+            row, k, _ = stored[entry]
+            builder.store(value, builder.gep(work, [llvm.index(before.place(row, k))]))
 
-    def fetch(array: int, entry: int) -> Any:
-        if array < len(given.vectors()):
-            return arguments.load(array, entry)
-        row, k = divmod(entry, count)
-        return builder.load(builder.gep(work, [index(after.place(row, k))]))
+        return llvm.Arrays(builder, inputs).load, store
 
-    llvm.run(emitter, llvm.instructions(first), arguments.load, keep)
-    emit_lanes(module, builder, work, middle, before, after)
-    llvm.run(emitter, llvm.instructions(last), fetch, written.store)
-    builder.ret_void()
-    return before.size + after.size
+    def fetch(builder: Any, inputs: Any, results: Any, work: Any) -> tuple[llvm.Load, llvm.Store]:
+        arguments = llvm.Arrays(builder, inputs)
+
+        def load(array: int, entry: int) -> Any:
+            if array < len(given.vectors()):
+                return arguments.load(array, entry)
+            row, k = divmod(entry, count)
+            return builder.load(builder.gep(work, [llvm.index(after.place(row, k))]))
+
+        return load, llvm.Arrays(builder, results).store
+
+    llvm.emit_parts(module, f"{name}.first", llvm.instructions(first), keep, scratch)
+    emit_lanes(module, f"{name}.middle", middle, before, after)
+    llvm.emit_parts(module, f"{name}.last", llvm.instructions(last), fetch, scratch)
+    llvm.emit_row_of_calls(module, name, [f"{name}.{part}" for part in ("first", "middle", "last")])
+    return scratch + max(first.sz_w(), last.sz_w())
 
 
 def _quantities(body: step.Body, E: Matrix, d: Vector) -> list[Scalar]:
