@@ -43,7 +43,8 @@ class CompiledScheme {
     for (const JointDamper& d : m.joint_dampers) damping_[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i) {
       const Body& body = m.bodies[i];
-      if (body.nv == 1 && (m.armature[body.v] != 0 || damping_[body.v] != 0)) rotors_.emplace_back(body.q, body.v);
+      for (int k = 0; body.flat() && k < body.nv; ++k)
+        if (m.armature[body.v + k] != 0 || damping_[body.v + k] != 0) rotors_.emplace_back(body.q + k, body.v + k);
     }
     joint_elements_ = !(m.joint_springs.empty() && m.joint_forces.empty());
   }

@@ -12,7 +12,7 @@ from symplectree.symbolic import articulated, c_code, mass_matrix
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, add, cross, minus, mul, scaled, sub
 from symplectree.symbolic.compiled import Backend, Compiled
 from symplectree.symbolic.counts import OperationCount, count
-from symplectree.symbolic.joints import Motion, elementary
+from symplectree.symbolic.joints import Motion, elementary, formula
 from symplectree.symbolic.links import Link, links_of
 from symplectree.symbolic.loads import Loads, joint_loads
 from symplectree.symbolic.newton_euler import accelerations, joint_forces, wrench
@@ -56,7 +56,7 @@ class Equations:
         self.parameter_values = self._chosen.values
         self._functions: dict[str, Any] = {}
         self._links: list[Link] = links_of(model, self._chosen.of)
-        self._motions: list[Motion] = [self._motion(k, link) for k, link in enumerate(self._links)]
+        self._motions: list[Motion] = [self._motion(link) for link in self._links]
 
     def inverse_dynamics(self) -> Any:
         """τ (nv × 1) of (q, v, a, inputs, parameters), in operations proportional to the number of bodies."""
@@ -162,7 +162,10 @@ class Equations:
         symbols = [self.q, self.v, self.tau, self.inputs, self.parameters]
         return count(casadi.Function("f", symbols, [column], {"cse": True})).total
 
-    def _motion(self, k: int, link: Link) -> Motion:
+    def _motion(self, link: Link) -> Motion:
+        if link.formula is not None:
+            q, v = self.q[link.q], self.v[link.v]
+            return formula(*link.formula.symbols(q), q, v)
         q = _split(self.q)[link.q]
         return elementary(link.kind, link.pitch, add(q[0], link.offset), q)
 

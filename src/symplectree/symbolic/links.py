@@ -34,6 +34,7 @@ from symplectree.symbolic.algebra import (
     transposed,
     zeros,
 )
+from symplectree.symbolic.pose_formula import PoseFormula
 
 ROUNDING = 2e-15  # entries of rotations that are nearer to 0 or ±1 than this are meant to be that
 
@@ -45,7 +46,7 @@ class Link:
     | name | meaning | shape, unit |
     | --- | --- | --- |
     | parent | index of the parent, -1 the world | |
-    | kind, pitch | of the joint | |
+    | kind, pitch, formula | of the joint | |
     | q, v | where its coordinates lie | |
     | base | rotation from the joint's base axes to the parent's; a root's base axes are the world's | 3×3 |
     | offset | what the chosen axes add to the coordinate | rad |
@@ -58,6 +59,7 @@ class Link:
     parent: int
     kind: str
     pitch: float
+    formula: PoseFormula | None
     q: slice
     v: slice
     base: Matrix
@@ -90,12 +92,10 @@ def links_of(model: Model, symbols: dict[tuple[int, str], Any], *, regroup: bool
             base, offset = _split(base)
         at = symbols.get((k, "at"), T[:3, 3].tolist())
         mass, moment, second = _moments(model, k, axes[k], symbols)
-        nq, nv = {"ball": (4, 3), "free": (7, 6)}.get(kind, (1, 1))
         links.append(
             Link(
-                parent=parent, kind=kind, pitch=float(model.pitch[k]),
-                q=slice(int(model.q_start[k]), int(model.q_start[k]) + nq),
-                v=slice(int(model.v_start[k]), int(model.v_start[k]) + nv),
+                parent=parent, kind=kind, pitch=float(model.pitch[k]), formula=model.formulas.get(k),
+                q=_own(model.q_start, k, model.nq), v=_own(model.v_start, k, model.nv),
                 base=base.tolist(), offset=offset, at=times(above.T.tolist(), at), axes=axes[k], world_base=world,
                 mass=mass, moment=moment, second=second,
             )
@@ -103,6 +103,10 @@ def links_of(model: Model, symbols: dict[tuple[int, str], Any], *, regroup: bool
     for k in reversed(range(len(links) if regroup else 0)):
         _give_to_parent(links, links[k])
     return links
+
+
+def _own(starts: Any, k: int, total: int) -> slice:
+    return slice(int(starts[k]), int(starts[k + 1]) if k + 1 < len(starts) else total)
 
 
 def _exact(rotation: Array) -> Array:

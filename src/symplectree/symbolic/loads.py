@@ -29,7 +29,8 @@ from symplectree.symbolic.algebra import (
 from symplectree.symbolic.joints import Motion
 from symplectree.symbolic.links import Link
 from symplectree.symbolic.newton_euler import arm, down
-from symplectree.symbolic.tape import OPERATIONS, Tape
+from symplectree.symbolic.run_tape import run_tape
+from symplectree.symbolic.tape import Tape
 
 
 def joint_loads(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar]) -> Vector:
@@ -168,7 +169,7 @@ def slope_of(function: Tape | Table, x: Scalar) -> Scalar:
     import casadi
 
     if isinstance(function, Tape):
-        return run_tape(function, [x])[1]
+        return run_tape(function, [x], casadi)[1]
     breaks, c = function.breaks, function.coefficients
     inside = casadi.fmin(casadi.fmax(x, float(breaks[0])), float(breaks[-1]))
     slope: Scalar = 0.0
@@ -184,34 +185,3 @@ def slope_of(function: Tape | Table, x: Scalar) -> Scalar:
             here = here * (inside < float(breaks[i + 1]))
         slope = add(slope, here * value)
     return slope
-
-
-def run_tape(tape: Tape, inputs: Sequence[Scalar]) -> list[Scalar]:
-    """The outputs of a tape as expressions."""
-    import casadi
-
-    unary = {
-        "NEG": lambda a: -a, "SQ": lambda a: a * a, "TWICE": lambda a: 2 * a, "INV": lambda a: 1 / a,
-        "NOT": lambda a: a == 0, "ASSIGN": lambda a: a, "FABS": casadi.fabs, "SIGN": casadi.sign,
-    }  # fmt: skip
-    binary = {
-        "ADD": lambda a, b: a + b, "SUB": lambda a, b: a - b, "MUL": lambda a, b: a * b, "DIV": lambda a, b: a / b,
-        "POW": lambda a, b: a**b, "ATAN2": casadi.atan2, "FMIN": casadi.fmin, "FMAX": casadi.fmax,
-        "LT": lambda a, b: a < b, "LE": lambda a, b: a <= b, "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b,
-        "AND": casadi.logic_and, "OR": casadi.logic_or, "IF_ELSE_ZERO": lambda a, b: casadi.if_else(a, b, 0),
-    }  # fmt: skip
-    work: list[Scalar] = [None] * tape.work
-    out: list[Scalar] = [None] * tape.outputs
-    for (code, to, a, b), constant in zip(tape.code.tolist(), tape.constants.tolist(), strict=True):
-        name = OPERATIONS[code]
-        if name == "CONST":
-            work[to] = casadi.SX(constant)
-        elif name == "INPUT":
-            work[to] = inputs[a]
-        elif name == "OUTPUT":
-            out[to] = work[a]
-        elif name in binary:
-            work[to] = binary[name](work[a], work[b])
-        else:
-            work[to] = unary[name](work[a]) if name in unary else getattr(casadi, name.lower())(work[a])
-    return out

@@ -38,7 +38,7 @@ from symplectree.symbolic.algebra import (
     zeros,
 )
 from symplectree.symbolic.articulated import inverse
-from symplectree.symbolic.joints import NONE, Motion, Z, quaternion_rotation
+from symplectree.symbolic.joints import NONE, Motion, Z, formula, quaternion_rotation
 from symplectree.symbolic.links import Link, links_of
 
 
@@ -91,8 +91,9 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
         arms = tuple(plus(link.at, times(link.base, motion.shift)) for motion in motions)
         A = link.axes
         stiff = any(model.armature[j] != 0 or j in damped for j in range(link.v.start, link.v.stop))
+        gains = _gains(link, given) if link.formula is None else _formula_gains(*motions)
         bodies.append(
-            Body(link, motions, arms, *_gains(link, given), float(model.mass[k]), (A.T @ model.com[k]).tolist(),
+            Body(link, motions, arms, *gains, float(model.mass[k]), (A.T @ model.com[k]).tolist(),
                  (A.T @ model.inertia[k] @ A).tolist(), stiff)
         )  # fmt: skip
     return bodies
@@ -101,6 +102,9 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
 def _motion(link: Link, given: Given, end: int) -> Motion:
     import math
 
+    if link.formula is not None:
+        own = given.q[end][link.q]
+        return formula(*link.formula.symbols(own), own, 0 * own)
     start = link.q.start
     c, s, q = given.cosine[end][start], given.sine[end][start], given.q[end]
     if link.kind == "prismatic":
@@ -144,6 +148,12 @@ def _gains(link: Link, given: Given) -> tuple[Matrix, Vector]:
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         turn[k][j], turn[j][k] = turn[k][j] + wv[i], turn[j][k] - wv[i]
     return turn, list(gain[:3]) if link.kind == "free" else [0.0] * 3
+
+
+def _formula_gains(first: Motion, last: Motion) -> tuple[Matrix, Vector]:
+    """The same of a formula, by differences of its poses: their rounding cancels over steps."""
+    change = [minus(a, b) for a, b in zip(last.rotation, first.rotation, strict=True)]
+    return product(transposed(first.rotation), change), minus(last.shift, first.shift)
 
 
 def turns(bodies: list[Body], gravity: Sequence[float], given: Given, *, end: bool) -> list[tuple[Matrix, Vector]]:
@@ -230,19 +240,19 @@ def direction(
             left: Scalar = sub(given.b[j], dot(S0[i], wrench))
             if body.stiff:
                 pivot[i][i] = add(pivot[i][i], given.stiff[j])
-                left = sub(left, mul(given.stiff[j], sub(given.q[1][link.q.start], given.q[0][link.q.start])))
+                left = sub(left, mul(given.stiff[j], sub(given.q[1][link.q.start + i], given.q[0][link.q.start + i])))
             u.append(left)
         inverted = inverse(pivot)
         kept[k] = ([_row_to_parent(body, z) for z in Zs], inverted, u)
         if link.parent < 0:
             continue
-        unit = next((i for i, x in enumerate(S1[0]) if x == 1.0), None) if len(W) == 1 and not body.stiff else None
+        unit = None if body.stiff else {"revolute": 2, "prismatic": 5}.get(link.kind)
         for i in range(len(W)):
             scaled_z = [sum_of([(1, inverted[i][j], Zs[j][c]) for j in range(len(W))]) for c in range(6)]
             x = sum_of([(1, inverted[i][j], u[j]) for j in range(len(W))])
             wrench = [sum_of([(1, 1.0, wrench[r]), (1, W[i][r], x)]) for r in range(6)]
             full = [[sum_of([(1, 1.0, full[r][c]), (-1, W[i][r], scaled_z[c])]) for c in range(6)] for r in range(6)]
-        if unit is not None and link.kind != "screw":  # what a free joint cannot transmit is nothing
+        if unit is not None:  # nothing is transmitted along the joint's own direction
             full = [[0.0 if unit in (r, c) else full[r][c] for c in range(6)] for r in range(6)]
         _give(body, full, wrench, K[link.parent], F, link.parent)
     return _outward(bodies, kept, out)
@@ -329,7 +339,7 @@ def residual(bodies: list[Body], forces: list[tuple[Vector, Vector]], given: Giv
             )  # fmt: skip
             terms = add(casadi.fabs(given.b[j]), terms)
             if body.stiff:
-                own = mul(given.stiff[j], sub(given.q[1][link.q.start], given.q[0][link.q.start]))
+                own = mul(given.stiff[j], sub(given.q[1][link.q.start + i], given.q[0][link.q.start + i]))
                 left, terms = sub(left, own), add(terms, casadi.fabs(own))
             r[j], scale[j] = left, add(terms, 1e-300)
         if link.parent >= 0:

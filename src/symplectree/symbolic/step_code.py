@@ -17,7 +17,7 @@ from symplectree.symbolic.native_code import NativeCode, native_code
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
 
-VERSION = "3"  # of step.py: a new one leaves old files of the cache unused
+VERSION = "5"  # of step.py: a new one leaves old files of the cache unused
 LARGEST = 100  # coordinates; LLVM takes minutes for more, and code that long is no faster than the general kernel
 
 
@@ -54,7 +54,8 @@ def _digest(model: Model) -> str:
     digest = hashlib.sha256()
     names = ("parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "gravity", "q_start", "v_start")
     damped = np.array(sorted({int(row[0]) for row in model.tables.joint_dampers}))
-    for array in (*(getattr(model, name) for name in names), model.armature != 0, damped):
+    tapes = [part for k in sorted(model.formulas) for part in (model.formulas[k].pose.code, model.formulas[k].pose.constants)]
+    for array in (*(getattr(model, name) for name in names), model.armature != 0, damped, *tapes):
         array = np.ascontiguousarray(array)
         digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
     return digest.hexdigest()
