@@ -46,7 +46,7 @@ class CompiledScheme {
       for (int k = 0; body.flat() && k < body.nv; ++k)
         if (m.armature[body.v + k] != 0 || damping_[body.v + k] != 0) rotors_.emplace_back(body.q + k, body.v + k);
     }
-    joint_elements_ = !(m.joint_springs.empty() && m.joint_forces.empty());
+    joint_elements_ = !(m.joint_springs.empty() && m.joint_forces.empty() && m.users.empty());
   }
 
   void place(const double* q) { turn(q, q, *now_); }
@@ -157,7 +157,7 @@ class CompiledScheme {
   std::vector<double> work_, zero_, damping_, b_, stiff_, r_, scale_, momentum_, joint_load_;
   std::vector<double> p_, tau_, inputs_;     // of the step that has begun
   std::vector<std::pair<int, int>> rotors_;  // coordinate and velocity of joints with rotor inertia or damping
-  bool joint_elements_ = false;              // springs or forces on joints?
+  bool joint_elements_ = false;              // springs, forces or potentials on joints?
   bool begun_ = false;                       // has the general kernel begun this step?
   bool general_last_ = false;                // was the last evaluation the general kernel's?
 };

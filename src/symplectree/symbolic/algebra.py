@@ -9,26 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 Scalar = Any  # float, or casadi.SX of one entry
 Vector = list[Scalar]
 Matrix = list[list[Scalar]]  # by rows
 
-ZERO: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
 
 def is_number(x: Scalar) -> bool:
     return isinstance(x, float)
-
-
-def scalars(values: Any) -> Any:
-    """Arrays of numbers as nested lists of floats; entries that are rounding beside 0 or ±1 become exact."""
-    if isinstance(values, np.ndarray | list | tuple):
-        return [scalars(v) for v in values]
-    x = float(values)
-    near = round(x)
-    return float(near) if abs(near) <= 1 and abs(x - near) < 4e-16 else x
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
@@ -62,26 +49,27 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
 
 def sum_of(terms: Sequence[tuple[int, Scalar, Scalar]]) -> Scalar:
     """Σ sign · a · b, begun with a positive term so that no sign costs an operation of its own."""
-    constant, plus, minus = 0.0, [], []
+    total: Scalar = 0.0
+    added_terms: Vector = []
+    taken: Vector = []
     for sign, a, b in terms:
         if is_number(b):
             a, b = b, a
         if is_number(a) and is_number(b):
-            constant += sign * a * b
+            total += sign * a * b
             continue
         if is_number(a) and a < 0:
             sign, a = -sign, -a
         if not (is_number(a) and a == 0):
-            (plus if sign > 0 else minus).append(mul(a, b))
-    total: Scalar = constant
-    for x in plus:
+            (added_terms if sign > 0 else taken).append(mul(a, b))
+    for x in added_terms:
         total = add(total, x)
-    if not plus and constant == 0 and minus:
-        negative = minus[0]
-        for x in minus[1:]:
+    if taken and is_number(total) and total == 0:
+        negative = taken[0]
+        for x in taken[1:]:
             negative = add(negative, x)
         return -negative
-    for x in minus:
+    for x in taken:
         total = sub(total, x)
     return total
 

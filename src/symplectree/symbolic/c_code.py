@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ MEANING = {
 }  # fmt: skip
 
 
-def source(functions: Sequence[Any], orders: dict[str, Sequence[str]], prefix: str) -> str:
+def source(functions: Sequence[Any], orders: Mapping[str, Sequence[str]], prefix: str) -> str:
     """The text of the file; `orders` says what the entries of each argument are."""
     parts = [_header(functions, orders, prefix), "#include <math.h>\n"]
     parts += [_function(function, prefix) for function in functions]
@@ -52,7 +52,7 @@ def identifier(prefix: str) -> str:
     return prefix
 
 
-def _header(functions: Sequence[Any], orders: dict[str, Sequence[str]], prefix: str) -> str:
+def _header(functions: Sequence[Any], orders: Mapping[str, Sequence[str]], prefix: str) -> str:
     lines = ["/* Equations of motion M(q) a + bias(q, v) = tau, written by Symplectree.", " *"]
     for function in functions:
         lines.append(f" * {_signature(function, prefix)}")
@@ -71,7 +71,9 @@ def _header(functions: Sequence[Any], orders: dict[str, Sequence[str]], prefix: 
 
 def _plain(text: str) -> str:
     """A name that cannot end the comment, nor leave its line."""
-    return "".join(c if c.isprintable() else "?" for c in text).replace("*/", "*?").replace("/*", "?*").replace("\\", "?")
+    return (
+        "".join(c if c.isprintable() else "?" for c in text).replace("*/", "*?").replace("/*", "?*").replace("\\", "?")
+    )
 
 
 def _signature(function: Any, prefix: str) -> str:

@@ -65,10 +65,10 @@ class Compiled:
         out = np.empty((count, int(np.prod(self._shape))))
         if self.backend == "llvm":
             self._run(given, count, out)
-        elif count:
-            columns = [x.reshape(-1, x.shape[-1]).T for x in given]
-            out[:] = np.asarray(self._function.map(count)(*columns)).reshape(self._shape[0], count, -1).transpose(
-                1, 0, 2).reshape(count, -1)  # fmt: skip
+        else:
+            for k in range(count):
+                row = [x if x.ndim == 1 else x.reshape(count, x.shape[-1])[k] for x in given]
+                out[k] = self._function(*row).full().ravel()
         return out.reshape(*shape, *self._shape)
 
     def _run(self, given: list[Array], count: int, out: Array) -> None:

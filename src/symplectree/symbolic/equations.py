@@ -57,6 +57,7 @@ class Equations:
         self._functions: dict[str, Any] = {}
         self._links: list[Link] = links_of(model, self._chosen.of)
         self._motions: list[Motion] = [self._motion(link) for link in self._links]
+        self._given_forces = joint_loads(model, _split(self.q), _split(self.v), _split(self.inputs))
 
     def inverse_dynamics(self) -> Any:
         """τ (nv × 1) of (q, v, a, inputs, parameters), in operations proportional to the number of bodies."""
@@ -125,9 +126,8 @@ class Equations:
             raise ModelError(f"there is no function {name!r}; there are {', '.join(ARGUMENTS)}")
         if name not in self._functions:
             arguments = [*ARGUMENTS[name], "inputs", "parameters"]
-            self._functions[name] = casadi.Function(
-                name, [getattr(self, x) for x in arguments], [casadi.densify(getattr(self, name)())], arguments, [name], {"cse": True}
-            )
+            symbols, result = [getattr(self, x) for x in arguments], casadi.densify(getattr(self, name)())
+            self._functions[name] = casadi.Function(name, symbols, [result], arguments, [name], {"cse": True})
         return self._functions[name]
 
     def compile(self, name: str = "forward_dynamics", *, backend: Backend | None = None) -> Compiled:
@@ -153,8 +153,8 @@ class Equations:
                   "tau": self.model.velocities, "inputs": self.model.inputs,
                   "parameters": self.parameter_names}  # fmt: skip
         used = {argument for function in functions for argument in function.name_in()}
-        orders = {name: entries for name, entries in orders.items() if name in used}
-        c_code.write(path, c_code.source(functions, orders, c_code.identifier(prefix)))
+        kept = {name: entries for name, entries in orders.items() if name in used}
+        c_code.write(path, c_code.source(functions, kept, c_code.identifier(prefix)))
 
     def _cost(self, column: Any) -> int:
         import casadi
@@ -187,7 +187,7 @@ class Equations:
         needed = [wrench(link, field) for link, field in zip(links, fields, strict=True)]
         left = [(minus(F, f), minus(N, n)) for (F, N), (f, n) in zip(needed, self._loads.wrenches, strict=True)]
         out = joint_forces(links, motions, left, self.model.nv)
-        given = joint_loads(self.model, _split(self.q), v, _split(self.inputs))
+        given = self._given_forces
         rotors = [mul(m, x) for m, x in zip(self._armature, a, strict=True)]
         return [sub(add(add(x, r), b), g) for x, r, b, g in zip(out, rotors, self._rotor_bias, given, strict=True)]
 
@@ -217,7 +217,7 @@ class Equations:
         fields = accelerations(links, motions, self._gravity, v, [0.0] * self.model.nv)
         needed = [wrench(link, field) for link, field in zip(links, fields, strict=True)]
         left = [(minus(F, f), minus(N, n)) for (F, N), (f, n) in zip(needed, self._loads.wrenches, strict=True)]
-        given = joint_loads(self.model, _split(self.q), v, _split(self.inputs))
+        given = self._given_forces
         tau = [sub(add(t, g), b) for t, g, b in zip(_split(self.tau), given, self._rotor_bias, strict=True)]
         return articulated.forward_dynamics(links, motions, left, tau, self._armature)
 

@@ -107,9 +107,7 @@ def elementary(kind: str, pitch: float, angle: Scalar, q: Sequence[Scalar]) -> M
         c, s = casadi.cos(angle), casadi.sin(angle)
         rotation = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
         rise = pitch if kind == "screw" else 0.0
-        return Motion(
-            (c, s), rotation, [0.0, 0.0, mul(rise, q[0])], [Z], [[0.0, 0.0, rise]], NONE, NONE
-        )
+        return Motion((c, s), rotation, [0.0, 0.0, mul(rise, q[0])], [Z], [[0.0, 0.0, rise]], NONE, NONE)
     rotation = quaternion_rotation(q[-4:])
     if kind == "ball":
         return Motion(None, rotation, NONE, identity(), zeros(), NONE, NONE)

@@ -53,7 +53,7 @@ class Link:
     | at | the joint's base origin in the parent's axes | 3, m |
     | axes | this body's axes in the link frame of the user | 3×3 |
     | world_base | of a root: from base axes to the user's world axes | 3×3 |
-    | mass, moment, second | mass, first and second moments about the joint's moving origin, in body axes | kg, kg·m, kg·m² |
+    | mass, moment, second | mass, first and second moments about the joint's moving origin, body axes | kg, kg·m, kg·m² |
     """
 
     parent: int
@@ -154,9 +154,7 @@ def _split(base: Array) -> tuple[Array, float]:
     return B, float(np.arctan2(B[:, 1] @ base[:, 0], B[:, 0] @ base[:, 0]))
 
 
-def _moments(
-    model: Model, k: int, axes: Array, symbols: dict[tuple[int, str], Any]
-) -> tuple[Scalar, Vector, Matrix]:
+def _moments(model: Model, k: int, axes: Array, symbols: dict[tuple[int, str], Any]) -> tuple[Scalar, Vector, Matrix]:
     """Mass, first and second moments of body k about its joint's origin, in its chosen axes."""
     mass = symbols.get((k, "mass"), float(model.mass[k]))
     com = times(axes.T.tolist(), symbols.get((k, "com"), model.com[k].tolist()))
@@ -172,7 +170,7 @@ def _moments(
 def _symmetric(m: Matrix) -> Matrix:
     """The same expression on both sides of the diagonal; numbers that are rounding become zero."""
     if all_numbers(m):
-        array = np.array(m)
+        array: Array = np.array(m)
         array[np.abs(array) < 1e-16 * np.abs(array).max()] = 0
         m = array.tolist()
     return [[m[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)]

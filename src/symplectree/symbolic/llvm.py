@@ -235,7 +235,7 @@ def run(
         elif name == "INPUT":
             values[results[0]] = load(*arguments)
         elif name == "OUTPUT":
-            store(*results, value(arguments[0]))
+            store(results[0], results[1], value(arguments[0]))
             continue
         else:
             a = value(arguments[0])

@@ -34,7 +34,12 @@ from symplectree.symbolic.tape import Tape
 
 
 def joint_loads(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar]) -> Vector:
-    """Forces of joint springs −k (q − rest), dampers −c v and motors on each velocity, (nv)."""
+    """Forces of joint springs −k (q − rest), dampers −c v, motors and formulas on each velocity, (nv).
+
+    Raises ModelError on an element that is a Python function.
+    """
+    import casadi
+
     out: Vector = [0.0] * model.nv
     for i, j, k, rest, _ in model.tables.joint_springs:
         out[int(j)] = sub(out[int(j)], mul(float(k), sub(q[int(i)], float(rest))))
@@ -42,6 +47,17 @@ def joint_loads(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: 
         out[int(j)] = sub(out[int(j)], mul(float(c), v[int(j)]))
     for j, value, source, _ in model.tables.joint_forces:
         out[int(j)] = add(out[int(j)], _value(value, source, inputs))
+    for rows in model.tables.users:
+        if rows.kind == "constraint":
+            continue
+        if not rows.tapes:
+            owner = model.elements[rows.owner].name
+            raise ModelError(f"element {owner!r} is a Python function; write it as a formula to have its equations")
+        arguments = [*(q[i] for i in rows.q), *(v[j] for j in rows.v)]
+        potential = rows.kind == "potential"  # whose second tape goes on to the gradient
+        results = run_tape(rows.tapes[int(potential)], arguments, casadi)[int(potential) :]
+        for j, x in zip(rows.v, results, strict=True):
+            out[j] = sub(out[j], x) if potential else add(out[j], x)
     return out
 
 
@@ -61,9 +77,6 @@ class Loads:
         v: Sequence[Scalar],
         inputs: Sequence[Scalar],
     ) -> None:
-        if model.tables.users:
-            owner = model.elements[model.tables.users[0].owner].name
-            raise ModelError(f"element {owner!r} is a Python function, of which there is no expression; leave it out")
         self.model, self.links, self.motions, self.v, self.inputs = model, links, motions, v, inputs
         self._rotation: dict[int, Matrix] = {}
         self._position: dict[int, Vector] = {}
@@ -133,9 +146,7 @@ class Loads:
         omega, velocity = self.twist(body)
         return times(self.rotation(body), plus(velocity, cross(omega, point)))
 
-    def _push(
-        self, out: list[tuple[Vector, Vector]], body: int, point: Vector, force: Vector, torque: Vector
-    ) -> None:
+    def _push(self, out: list[tuple[Vector, Vector]], body: int, point: Vector, force: Vector, torque: Vector) -> None:
         F, N = out[body]
         out[body] = plus(F, force), plus(N, torque, cross(point, force))
 
@@ -152,7 +163,9 @@ class Loads:
             length = casadi.sqrt(dot(d, d))
             length = length + (length == 0)  # d is zero there, and so is what it is multiplied with
             if stretch is None:
-                slope = slope_of(self.model.tables.functions[function], length) if function >= 0 else k * (length - rest)
+                slope = (
+                    slope_of(self.model.tables.functions[function], length) if function >= 0 else k * (length - rest)
+                )
                 stretch = slope / length
             if c != 0:
                 rate = dot(d, minus(self._velocity(b, ends[1]), self._velocity(a, ends[0])))

@@ -19,7 +19,6 @@ from symplectree.symbolic.algebra import (
     scaled,
     sub,
     sum_of,
-    times,
     transposed,
     zeros,
 )
@@ -62,9 +61,7 @@ def mass_matrix(links: list[Link], motions: list[Motion], armature: Sequence[Sca
     return M
 
 
-def _unit_wrench(
-    mass: Scalar, h: Vector, second: Matrix, angular: Vector, linear: Vector
-) -> tuple[Vector, Vector]:
+def _unit_wrench(mass: Scalar, h: Vector, second: Matrix, angular: Vector, linear: Vector) -> tuple[Vector, Vector]:
     """(F, N) of a body whose origin accelerates by `linear` and which turns by `angular`, from rest."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second
     x, y, z = angular
@@ -131,5 +128,3 @@ def solve(M: Matrix, rhs: Sequence[Scalar], before: list[list[int]]) -> Vector:
         terms = [(1, inverse[k], x[k]), *((-1, factor[k][i], x[i]) for i in before[k])]
         x[k] = sum_of(terms)
     return x
-
-

@@ -22,6 +22,7 @@ from symplectree.symbolic.algebra import (
     cross,
     dot,
     plus,
+    scaled,
     sub,
     sum_of,
     times,
@@ -87,7 +88,7 @@ def accelerations(
             omega = plus(carried, spin)
             rate = plus(down(link, motion, rates[link.parent]), spin_rate, motion.angular_bias, cross(carried, spin))
             pulled = plus(above.acceleration, times(above.U, r))
-            twice = [2.0 * x if not isinstance(x, float) or x else 0.0 for x in cross(carried, slide)]
+            twice = scaled(2.0, cross(carried, slide))
             origin = plus(down(link, motion, pulled), slide_rate, relative(motion, own_v), twice)
         rates.append(rate)
         fields.append(Field(omega, acceleration_matrix(omega, rate), origin))

@@ -5,8 +5,9 @@ and d the displacement of its origin in its axes at k, both from the root outwar
 
     E_i = R_i(k)ᵀ E_λ R_i(k+1) + R_i(k)ᵀ R_i(k+1) − 1,    d_i = R_i(k)ᵀ (d_λ + E_λ r_i(k+1) + r_i(k+1) − r_i(k)),
 
-sums of small numbers only, so that rounding stays small beside the motion and does not add up over steps. Momenta and Newton matrices are a matter of each body alone, and are computed for several bodies at once. A world that is displaced by
-−h²g/2 supplies gravity's impulse, as an accelerated one does in inverse dynamics. Momenta at the end follow from
+sums of small numbers only, so that rounding stays small beside the motion and does not add up over steps. Momenta and
+Newton matrices are a matter of each body alone, and are computed for several bodies at once. A world that is displaced
+by −h²g/2 supplies gravity's impulse, as an accelerated one does in inverse dynamics. Momenta at the end follow from
 d⁺ = R(k+1)ᵀ (Δx + h²g/2) in the same way.
 """
 
@@ -87,8 +88,8 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
     damped = {int(row[0]) for row in model.tables.joint_dampers}
     bodies = []
     for k, link in enumerate(links):
-        motions = tuple(_motion(link, given, end) for end in (0, 1))
-        arms = tuple(plus(link.at, times(link.base, motion.shift)) for motion in motions)
+        motions = _motion(link, given, 0), _motion(link, given, 1)
+        arms = _arm(link, motions[0]), _arm(link, motions[1])
         A = link.axes
         stiff = any(model.armature[j] != 0 or j in damped for j in range(link.v.start, link.v.stop))
         gains = _gains(link, given) if link.formula is None else _formula_gains(*motions)
@@ -97,6 +98,10 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
                  (A.T @ model.inertia[k] @ A).tolist(), stiff)
         )  # fmt: skip
     return bodies
+
+
+def _arm(link: Link, motion: Motion) -> Vector:
+    return plus(link.at, times(link.base, motion.shift))
 
 
 def _motion(link: Link, given: Given, end: int) -> Motion:
@@ -162,7 +167,9 @@ def turns(bodies: list[Body], gravity: Sequence[float], given: Given, *, end: bo
     for body in bodies:
         link, (first, last) = body.link, body.motion
         if link.parent < 0:
-            fall = scaled(given.h[2] if end else -given.h[2], times(transposed(link.world_base.tolist()), list(gravity)))
+            fall = scaled(
+                given.h[2] if end else -given.h[2], times(transposed(link.world_base.tolist()), list(gravity))
+            )
             own, moved = body.turn, plus(fall, body.slide)
         else:
             E, d = out[link.parent]

@@ -54,7 +54,8 @@ def _digest(model: Model) -> str:
     digest = hashlib.sha256()
     names = ("parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "gravity", "q_start", "v_start")
     damped = np.array(sorted({int(row[0]) for row in model.tables.joint_dampers}))
-    tapes = [part for k in sorted(model.formulas) for part in (model.formulas[k].pose.code, model.formulas[k].pose.constants)]
+    poses = [model.formulas[k].pose for k in sorted(model.formulas)]
+    tapes = [part for pose in poses for part in (pose.code, pose.constants)]
     for array in (*(getattr(model, name) for name in names), model.armature != 0, damped, *tapes):
         array = np.ascontiguousarray(array)
         digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
@@ -67,9 +68,12 @@ def _require_plain(model: Model) -> None:
         if rows:
             name = model.elements[int(rows[0][-1])].name
             raise ModelError(f"element {name!r} {what}, for which no step is compiled; use the model as it is")
-    if tables.users:
-        name = model.elements[tables.users[0].owner].name
-        raise ModelError(f"element {name!r} is a Python function, for which no step is compiled; use the model as it is")
+    for user in tables.users:
+        if user.kind == "force":
+            name = model.elements[user.owner].name
+            raise ModelError(
+                f"element {name!r} is a force function, for which no step is compiled; use the model as it is"
+            )
     if model.rows:
         raise ModelError(
             f"constraint {model.rows[0]!r} closes a loop, for which no step is compiled; use the model as it is"
