@@ -1,5 +1,5 @@
 // Steps of the action "cayley" by code that was compiled for one mechanism (symplectree/symbolic/step.py): Newton's
-// direction, and residual with the momentum at the end. Whatever else a run asks for, the general kernel answers.
+// direction, and residual with the momentum at the end.
 #pragma once
 
 #include <utility>
@@ -24,8 +24,7 @@ class CompiledScheme {
   CompiledScheme(const Model& m, StepCode code)
       : m_(m),
         code_(code),
-        general_(m, Solver::Newton),
-        loads_(m),
+        scratch_(m),
         angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
         work_(code.work),
         zero_(m.nv),
@@ -36,13 +35,12 @@ class CompiledScheme {
         scale_(m.nv),
         momentum_(m.nv),
         joint_load_(m.nv),
-        p_(m.nv),
-        tau_(m.nv),
-        inputs_(m.inputs + 1) {
+        noise_(m.size()) {
     for (Trigonometry* end : {now_, next_}) end->sine.resize(angles_.size()), end->cosine.resize(angles_.size());
     for (const JointDamper& d : m.joint_dampers) damping_[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i) {
       const Body& body = m.bodies[i];
+      noise_[i].centre = norm1(body.centre);
       for (int k = 0; body.flat() && k < body.nv; ++k)
         if (m.armature[body.v + k] != 0 || damping_[body.v + k] != 0) rotors_.emplace_back(body.q + k, body.v + k);
     }
@@ -50,16 +48,12 @@ class CompiledScheme {
   }
 
   void place(const double* q) { turn(q, q, *now_); }
-  void drive(const std::vector<char>& driven) { general_.drive(driven); }
+  void drive(const std::vector<char>&) {}  // prescribed coordinates take the general step
 
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
-    std::copy(p, p + m_.nv, p_.begin());
-    std::copy(tau, tau + m_.nv, tau_.begin());
-    std::copy(inputs, inputs + m_.inputs, inputs_.begin());
     collect_loads(q, tau, inputs);
     for (int j = 0; j < m_.nv; ++j) b_[j] = p[j] + 0.5 * h * joint_load_[j];
     for (const auto& [_, v] : rotors_) stiff_[v] = m_.armature[v] / h + 0.5 * damping_[v];
-    begun_ = general_last_ = false;
   }
 
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
@@ -67,16 +61,10 @@ class CompiledScheme {
     return true;
   }
 
-  template <bool WithDerivative>
+  template <bool>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
-    if constexpr (WithDerivative) {
-      begin_general(h, q0);
-      general_last_ = true;
-      return general_.evaluate<true>(h, q0, q1, worst);
-    }
     double* out[] = {r_.data(), scale_.data(), momentum_.data()};
     call(code_.check, h, q0, q1, out);
-    general_last_ = false;
     double largest = 0;
     for (int j = 0; j < m_.nv; ++j) {
       const double ratio = std::fabs(r_[j]) / scale_[j];
@@ -85,33 +73,46 @@ class CompiledScheme {
     return largest;
   }
 
-  bool at_floor(double h, const double* q0, const double* q1, double factor) {
-    int worst = 0;
-    begin_general(h, q0);
-    if (!general_last_) general_.evaluate<false>(h, q0, q1, worst);
-    general_last_ = true;
-    return general_.at_floor(h, q0, q1, factor);
+  // Is the residual what rounding makes of it (as at_rounding_floor), with lengths along the tree for distances?
+  bool at_floor(double h, const double*, const double* q1, double factor) {
+    double turn = 1;
+    for (int k = 0; k < m_.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
+    const double noise = factor * 2.2e-16 * turn / std::fabs(h);
+    measure(q1);
+    for (int i = 1; i < m_.size(); ++i) {
+      const Body& body = m_.bodies[i];
+      Noise& n = noise_[i];
+      n.force = noise * body.mass * (1e-3 + n.reach);
+      n.torque = noise * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
+    }
+    for (int i = m_.size() - 1; i > 0; --i) {
+      const Body& body = m_.bodies[i];
+      const Noise& n = noise_[i];
+      const double floor = n.torque + (n.centre + 1) * n.force;
+      for (int j = body.v; j < body.v + body.nv; ++j)
+        if (!(std::fabs(r_[j]) <= floor + factor * 2.2e-16 * std::fabs(b_[j]))) return false;
+      if (body.parent == 0) continue;
+      noise_[body.parent].torque += n.torque + n.arm * n.force;
+      noise_[body.parent].force += n.force;
+    }
+    return true;
   }
 
-  void direction(double h, const double* q0, const double* q1, double* delta) { general_.direction(h, q0, q1, delta); }
+  void direction(double h, const double* q0, const double* q1, double* delta) { quick_direction(h, q0, q1, delta); }
   void learn(double, const double*, const double*) {}
   void set_multipliers(const double*) {}
 
   void finish(double h, const double* q0, const double* q1, const double* tau, const double* inputs, double* p) {
-    if (general_last_) return general_.finish(h, q0, q1, tau, inputs, p);
     collect_loads(q1, tau, inputs);
     for (int j = 0; j < m_.nv; ++j) p[j] = momentum_[j] + 0.5 * h * joint_load_[j];
     for (const auto& [q, v] : rotors_) p[v] += (m_.armature[v] / h - 0.5 * damping_[v]) * (q1[q] - q0[q]);
   }
 
-  void flip() {
-    std::swap(now_, next_);
-    general_.flip();
-  }
+  void flip() { std::swap(now_, next_); }
 
-  const std::vector<double>& residual() const { return general_last_ ? general_.residual() : r_; }
-  const std::vector<double>& reaction() const { return general_.reaction(); }
-  const std::vector<double>& scale() const { return general_last_ ? general_.scale() : scale_; }
+  const std::vector<double>& residual() const { return r_; }
+  const std::vector<double>& reaction() const { return zero_; }
+  const std::vector<double>& scale() const { return scale_; }
 
  private:
   struct Trigonometry {
@@ -136,30 +137,45 @@ class CompiledScheme {
   void collect_loads(const double* q, const double* tau, const double* inputs) {
     std::copy(tau, tau + m_.nv, joint_load_.begin());
     if (!joint_elements_) return;
-    joint_element_forces(m_, q, zero_.data(), inputs, loads_, false);
-    for (int j = 0; j < m_.nv; ++j) joint_load_[j] += loads_.joint_force[j];
+    joint_element_forces(m_, q, zero_.data(), inputs, scratch_, false);
+    for (int j = 0; j < m_.nv; ++j) joint_load_[j] += scratch_.joint_force[j];
   }
 
-  // The general kernel at the beginning of this step.
-  void begin_general(double h, const double* q0) {
-    if (begun_) return;
-    general_.place(q0);
-    general_.begin(h, q0, p_.data(), tau_.data(), inputs_.data());
-    begun_ = true;
+  // Of a body: length from the joint to its centre; from the parent's centre to its own, and from the world's origin to
+  // it, along the tree; and what rounding makes of force and torque.
+  struct Noise {
+    double centre = 0, arm = 0, reach = 0, force = 0, torque = 0;
+  };
+
+  // Lengths of the tree at q; of formulas only their poses tell.
+  void measure(const double* q) {
+    if (!m_.formula_bodies.empty()) compute_poses(m_, q, scratch_);
+    for (int i = 1; i < m_.size(); ++i) {
+      const Body& body = m_.bodies[i];
+      Noise& n = noise_[i];
+      if (!m_.formula_bodies.empty()) {
+        n.arm = norm1(scratch_.pose[i].r), n.reach = norm1(scratch_.pose[i].x);
+        continue;
+      }
+      const double* x = q + body.q;
+      double shift = 0;
+      if (body.kind == Kind::Prismatic) shift = std::fabs(x[0]);
+      if (body.kind == Kind::Screw) shift = std::fabs(body.pitch * x[0]);
+      if (body.kind == Kind::Free) shift = std::fabs(x[0]) + std::fabs(x[1]) + std::fabs(x[2]);
+      n.arm = norm1(body.base_point) + shift + n.centre;
+      n.reach = noise_[body.parent].reach + n.arm;
+    }
   }
 
   const Model& m_;
   StepCode code_;
-  TreeScheme<Cayley> general_;
-  Workspace<double> loads_;
+  Workspace<double> scratch_;
   Trigonometry first_, second_, *now_ = &first_, *next_ = &second_;
   std::vector<double> angles_;
   std::vector<double> work_, zero_, damping_, b_, stiff_, r_, scale_, momentum_, joint_load_;
-  std::vector<double> p_, tau_, inputs_;     // of the step that has begun
   std::vector<std::pair<int, int>> rotors_;  // coordinate and velocity of joints with rotor inertia or damping
-  bool joint_elements_ = false;              // springs, forces or potentials on joints?
-  bool begun_ = false;                       // has the general kernel begun this step?
-  bool general_last_ = false;                // was the last evaluation the general kernel's?
+  std::vector<Noise> noise_;
+  bool joint_elements_ = false;  // springs, forces or potentials on joints?
 };
 
 }  // namespace symplectree
