@@ -122,7 +122,7 @@ def _axes(model: Model) -> list[Array]:
         if KINDS[model.kind[k]] not in ("revolute", "prismatic", "screw"):
             axes.append(np.eye(3))
             continue
-        own = _with_third(model.axis[k])
+        own = _with_third(model.axis[k], _lever(model, k))
         for child in np.flatnonzero(model.parent == k)[:1]:
             u = _exact(own.T @ model.placement[child][:3, :3] @ model.axis[child])
             if u[0] != 0 and u[1] != 0 and KINDS[model.kind[child]] in ("revolute", "prismatic", "screw"):
@@ -132,11 +132,27 @@ def _axes(model: Model) -> list[Array]:
     return axes
 
 
-def _with_third(axis: Array) -> Array:
-    """A rotation whose third column is the unit vector `axis`; letter axes give exact zeros and ones."""
-    first = np.roll(np.eye(3)[np.argmax(np.abs(axis))], 1)
-    first = first - first @ axis * axis
-    first /= np.linalg.norm(first)
+def _lever(model: Model, k: int) -> Array:
+    """Where the body's mass, or else its first child, is seen from its joint."""
+    children = np.flatnonzero(model.parent == k)[:1]
+    candidates = [model.com[k] if model.mass[k] > 0 else np.zeros(3), *(model.placement[c][:3, 3] for c in children)]
+    return next((x for x in candidates if np.linalg.norm(np.cross(model.axis[k], x)) > 0), np.zeros(3))
+
+
+def _with_third(axis: Array, lever: Array) -> Array:
+    """A rotation whose third column is the unit vector `axis`, and whose first points the way of `lever`.
+
+    Of letter axes the first is a letter axis as well, so that zeros and ones stay exact.
+    """
+    if np.count_nonzero(axis) == 1:
+        across = np.where(axis == 0, np.abs(lever), -1.0)
+        first = np.eye(3)[np.argmax(across)]
+    else:
+        first = lever - lever @ axis * axis
+        if np.linalg.norm(first) < 1e-9 * np.linalg.norm(lever) or not lever.any():
+            first = np.roll(np.eye(3)[np.argmax(np.abs(axis))], 1)
+            first = first - first @ axis * axis
+        first /= np.linalg.norm(first)
     return _exact(np.stack([first, np.cross(axis, first), axis], axis=1))
 
 

@@ -17,7 +17,7 @@ from symplectree.symbolic.native_code import NativeCode, native_code
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
 
-VERSION = "5"  # of step.py: a new one leaves old files of the cache unused
+VERSION = "6"  # of step.py: a new one leaves old files of the cache unused
 LARGEST = 100  # coordinates; LLVM takes minutes for more, and code that long is no faster than the general kernel
 
 
