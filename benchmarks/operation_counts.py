@@ -41,13 +41,13 @@ def table() -> None:
         print(f"{name:34} {a:8} {b:8} {c:10} {d:8}")
 
 
-def growth() -> dict[str, list[tuple[int, int, int]]]:
+def growth(joints: tuple[int, ...], tori: tuple[int, ...]) -> dict[str, list[tuple[int, int, int]]]:
     """Of each chain: (coordinates, operations of inverse, operations of forward dynamics)."""
     found: dict[str, list[tuple[int, int, int]]] = {}
     for name, sizes, build in (
-        ("revolute, letter axes", JOINTS, lambda n: revolute_chain(n, "letters")),
-        ("revolute, general", JOINTS, lambda n: revolute_chain(n, "general")),
-        ("tori", TORI, torus_chain),
+        ("revolute, letter axes", joints, lambda n: revolute_chain(n, "letters")),
+        ("revolute, general", joints, lambda n: revolute_chain(n, "general")),
+        ("tori", tori, torus_chain),
     ):
         for n in sizes:
             eq = Equations(build(n))
@@ -87,10 +87,11 @@ def draw(found: dict[str, list[tuple[int, int, int]]], path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default="operation_counts.png")
+    parser.add_argument("--quick", action="store_true", help="short chains only")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
     table()
-    draw(growth(), arguments.out)
+    draw(growth((1, 2, 3), (1, 2)) if arguments.quick else growth(JOINTS, TORI), arguments.out)
 
 
 if __name__ == "__main__":

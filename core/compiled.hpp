@@ -98,6 +98,9 @@ class CompiledScheme {
     return true;
   }
 
+  void next_direction(double h, const double* q0, const double* q1, double* delta) {
+    quick_direction(h, q0, q1, delta);
+  }
   void direction(double h, const double* q0, const double* q1, double* delta) { quick_direction(h, q0, q1, delta); }
   void learn(double, const double*, const double*) {}
   void set_multipliers(const double*) {}
