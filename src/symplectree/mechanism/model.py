@@ -201,9 +201,10 @@ class Model:
 
         Trajectories are the same to rounding; the code is kept on disk and is made once per mechanism and machine.
         progress: whether to say on the terminal how long compiling took; None says it when that was over a second.
-        `info()` tells it, too. Raises ModelError where no code can be made (constraints, springs between bodies, loads,
-        elements of the user's own, rotors or dampers on Ball and Free joints), naming the culprit, and when llvmlite is
-        not installed.
+        `info()` tells it, too. `resume` takes the compiled step when it is given this model, else the general one.
+
+        Raises ModelError where no code can be made (constraints, springs between bodies, loads, force functions, rotors
+        or dampers on Ball and Free joints), naming the culprit, and when llvmlite is not installed.
         """
         from symplectree.symbolic.step_code import compile_step
 

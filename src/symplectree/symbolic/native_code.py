@@ -6,12 +6,13 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from symplectree.symbolic import cache
+from symplectree.symbolic import cache as disk
 from symplectree.symbolic.llvm import require
 
-VERSION = "3"  # of what is emitted; a new one leaves old files of the cache unused
 _LOCK = threading.Lock()  # LLVM's set-up is not made for several threads
 
 
@@ -37,7 +38,7 @@ def native_code(content: Iterable[str], names: list[str], build: Callable[[Any],
         _initialize(binding)
         cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
         digest = hashlib.sha256()
-        for part in (VERSION, ".".join(map(str, binding.llvm_version_info)), cpu, features, *content):
+        for part in (_sources(), ".".join(map(str, binding.llvm_version_info)), cpu, features, *content):
             digest.update(f"{len(part)}:".encode())
             digest.update(part.encode())
         key = digest.hexdigest()
@@ -45,7 +46,7 @@ def native_code(content: Iterable[str], names: list[str], build: Callable[[Any],
         target = binding.Target.from_triple(binding.get_process_triple())
         machine = target.create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
-        code, seconds = cache.read(key), 0.0
+        code, seconds = disk.read(key), 0.0
         if code is None:
             module = ir.Module(name="symplectree")
             module.triple = binding.get_process_triple()
@@ -54,10 +55,19 @@ def native_code(content: Iterable[str], names: list[str], build: Callable[[Any],
             parsed.verify()
             code = machine.emit_object(parsed)  # straight-line code gains nothing from passes before this
             seconds = time.perf_counter() - start
-            cache.write(key, code)
+            disk.write(key, code)
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
         engine.finalize_object()
         return NativeCode(engine, names, seconds)
+
+
+@cache
+def _sources() -> str:
+    """Digest of the package that writes code, so that code of another version is not used."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _initialize(binding: Any) -> None:

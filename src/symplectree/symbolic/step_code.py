@@ -17,8 +17,7 @@ from symplectree.symbolic.native_code import NativeCode, native_code
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
 
-VERSION = "6"  # of step.py: a new one leaves old files of the cache unused
-LARGEST = 100  # coordinates; LLVM takes minutes for more, and code that long is no faster than the general kernel
+LARGEST = 100  # coordinates; compiling takes half a minute there, and gains a fifth of the time
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def compile_step(model: Model, *, progress: bool | None = None) -> StepCode:
     _require_plain(model)
     start = time.perf_counter()
     code = native_code(
-        ("step", VERSION, _digest(model)), ["direction", "check", "work"], lambda module: step_emit.emit(module, model)
+        ("step", _digest(model)), ["direction", "check", "work"], lambda module: step_emit.emit(module, model)
     )
     seconds = time.perf_counter() - start
     if progress or (progress is None and seconds > 1):
@@ -84,8 +83,8 @@ def _require_plain(model: Model) -> None:
         )
     if model.nv > LARGEST:
         raise ModelError(
-            f"the model has {model.nv} coordinates; steps are compiled for up to {LARGEST}, beyond which the general "
-            "one is as fast"
+            f"the model has {model.nv} coordinates; steps are compiled for up to {LARGEST}, beyond which that gains little: "
+            "use the model as it is"
         )
     damped = {int(row[0]) for row in tables.joint_dampers}
     for place in model.joints.values():
