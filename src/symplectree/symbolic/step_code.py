@@ -83,7 +83,7 @@ def _require_plain(model: Model) -> None:
         )
     if model.nv > LARGEST:
         raise ModelError(
-            f"the model has {model.nv} coordinates; steps are compiled for up to {LARGEST}, beyond which that gains little: "
+            f"the model has {model.nv} coordinates; steps are compiled for up to {LARGEST}; more gain little: "
             "use the model as it is"
         )
     damped = {int(row[0]) for row in tables.joint_dampers}
