@@ -12,12 +12,12 @@
 
 namespace symplectree {
 
-inline void sines_and_cosines(const double* x, int n, double* sine, double* cosine) {
+inline void sines_and_cosines(const double* __restrict x, int n, double* __restrict sine, double* __restrict cosine) {
   constexpr double round = 6755399441055744.0;  // 1.5 · 2⁵²: adding it rounds to an integer, kept in the low bits
-  bool large = false;
+  double largest = 0;
   for (int i = 0; i < n; ++i) {
     const double a = x[i];
-    large |= !(std::fabs(a) < 1e6);
+    largest = std::fabs(a) < 1e6 ? largest : 1.0;
     const double shifted = a * 0.63661977236758134308 + round, k = shifted - round;
     const double r =
         ((a - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
@@ -35,13 +35,14 @@ inline void sines_and_cosines(const double* x, int n, double* sine, double* cosi
                                   z * (2.48015872894767294178e-05 +
                                        z * (-2.75573143513906633035e-07 +
                                             z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
-    const std::int64_t quadrant = std::bit_cast<std::int64_t>(shifted);
-    const bool swapped = quadrant & 1;
-    const double first = swapped ? c : s, second = swapped ? s : c;
-    sine[i] = quadrant & 2 ? -first : first;
-    cosine[i] = (quadrant + 1) & 2 ? -second : second;
+    // The quadrant's bits choose and sign without a branch, which would keep the loop from vector instructions.
+    const auto quadrant = std::bit_cast<std::uint64_t>(shifted), swapped = -(quadrant & 1);
+    const auto sb = std::bit_cast<std::uint64_t>(s), cb = std::bit_cast<std::uint64_t>(c), both = sb ^ cb;
+    sine[i] = std::bit_cast<double>((sb ^ (both & swapped)) ^ ((quadrant & 2) << 62));
+    cosine[i] = std::bit_cast<double>((cb ^ (both & swapped)) ^ (((quadrant + 1) & 2) << 62));
   }
-  for (int i = 0; large && i < n; ++i) sine[i] = std::sin(x[i]), cosine[i] = std::cos(x[i]);
+  if (largest == 0) return;
+  for (int i = 0; i < n; ++i) sine[i] = std::sin(x[i]), cosine[i] = std::cos(x[i]);
 }
 
 template <class T>

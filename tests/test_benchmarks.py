@@ -15,6 +15,8 @@ SMALL = {
     "llps16.py": ["--sizes", "3"],
     "dynamics.py": ["--budget", "0.01"],
     "closed_chains.py": ["--quick"],
+    "operation_counts.py": ["--quick"],
+    "compiled_code.py": ["--quick"],
 }
 
 

@@ -7,7 +7,7 @@ import symplectree as st
 
 HEAVY = (
     "scipy", "casadi", "matplotlib", "cyclopts", "rich", "xarray", "mujoco", "viser", "trimesh", "PIL", "imageio_ffmpeg",
-    "h5py", "h5netcdf",
+    "h5py", "h5netcdf", "llvmlite",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "action_run.hpp"
+#include "compiled.hpp"
 #include "forces.hpp"
 #include "gauss.hpp"
 #include "midpoint.hpp"
@@ -72,14 +73,20 @@ class NativeRun {
   std::vector<double> v;
 };
 
-// Steps of an action; each is one, or a composition of stages that take fractions of it.
+// Steps of an action; each is one, or a composition of stages that take fractions of it. `direction` and `check` are
+// addresses of code for this mechanism (see StepCode), or zero.
 class ActionRun final : public NativeRun {
  public:
   ActionRun(NativeModel& model, int action, double alpha, int solver, int guess, double tolerance, int max_iterations,
-            int substeps, double step, In stages, In driven)
+            int substeps, double step, In stages, In driven, std::uint64_t direction, std::uint64_t check, int work)
       : NativeRun(model, step), stages_(stages.data(), stages.data() + stages.size()) {
     const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
-    run_ = action_run(m, action, alpha, solver, s);
+    if (action == 0 && direction) {
+      const auto code = [](std::uint64_t address) { return reinterpret_cast<StepCode::Function>(address); };
+      run_ = std::make_unique<VariationalRun<CompiledScheme>>(m, s, StepCode{code(direction), code(check), work});
+    } else {
+      run_ = action_run(m, action, alpha, solver, s);
+    }
     std::vector<char> mask(m.size());
     for (std::size_t k = 0; k < driven.size(); ++k) mask[static_cast<int>(driven.data()[k]) + 1] = 1;
     run_->drive(mask);
@@ -244,7 +251,9 @@ void bind_variational(nb::module_& module) {
       .def_prop_ro("worst", &NativeRun::worst)
       .def_prop_ro("fastest", &NativeRun::fastest);
   nb::class_<ActionRun, NativeRun>(module, "ActionRun")
-      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In>(), nb::keep_alive<1, 2>());
+      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In, std::uint64_t, std::uint64_t,
+                    int>(),
+           nb::keep_alive<1, 2>());
   module.def("collocation_run", &collocation_run, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }
 

@@ -118,10 +118,12 @@ class VariationalRun:
         method, model = self.method, self.model
         self._fastest = self._turn()
         if self._composed:
+            code = model.step_code if self._specialised() else None
+            direction, check, work = (0, 0, 0) if code is None else (code.direction, code.check, code.work)
             self._native = core.ActionRun(
                 model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
                 GUESSES.index(method.guess), 1e-11 if method.tol is None else float(method.tol), method.max_iterations,
-                method.substeps, self.dt, self._stages, self.prescribed.bodies,
+                method.substeps, self.dt, self._stages, self.prescribed.bodies, direction, check, work,
             )  # fmt: skip
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
@@ -131,6 +133,11 @@ class VariationalRun:
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         if step > 0:
             self._native.came_by(self._stages[-1] * self.dt)
+
+    def _specialised(self) -> bool:
+        """Is this the step that `Model.compile` makes code for?"""
+        method = self.method
+        return self._composed and method.action == "cayley" and method.solver == "newton" and not self.prescribed
 
     def _turn(self) -> float:
         """The largest angle by which a joint turned in one step [rad]."""
@@ -165,6 +172,11 @@ class VariationalRun:
 
     def remarks(self) -> list[str]:
         said, turn = [], self._turn()
+        if self.model.step_code is not None and not self._specialised():
+            said.append(
+                "the model's compiled step is that of action 'cayley', solver 'newton' and order 2 without prescribed "
+                "coordinates; this run took the general one"
+            )
         if self._shortened:
             said.append(
                 f"{self._shortened} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from symplectree.mechanism.shapes import Shape
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Mechanism
     from symplectree.symbolic.pose_formula import PoseFormula
+    from symplectree.symbolic.step_code import StepCode
 
 KINDS = (
     "revolute",
@@ -79,6 +80,7 @@ class Model:
     | ground_energy | gravity potential of masses fixed to the world | J |
     | originals | the elements as the user added them; not kept by pickling | |
     | description | the mechanism that it was built from; pickling keeps its `text` instead | |
+    | step_code | native code of the variational step, from `compile()`; not kept by pickling | |
     """
 
     coordinates: tuple[str, ...]
@@ -109,6 +111,7 @@ class Model:
     shapes: tuple[Shape, ...] = field(default=(), repr=False)
     originals: tuple[Element, ...] = field(default=(), repr=False)
     description: Mechanism | None = field(default=None, repr=False)
+    step_code: StepCode | None = field(default=None, repr=False)
 
     @cached_property
     def nq(self) -> int:
@@ -162,7 +165,7 @@ class Model:
         kept = {name: value for name, value in self.__dict__.items() if name != "native"}
         with contextlib.suppress(ModelError):
             kept["text"] = self.text
-        return kept | {"originals": (), "description": None}  # they may hold functions
+        return kept | {"originals": (), "description": None, "step_code": None}  # they may hold functions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -192,6 +195,22 @@ class Model:
         if self.description is None:
             raise ModelError("the model does not know the mechanism that it was built from")
         return self.description.to_sexpr()
+
+    def compile(self, *, progress: bool | None = None) -> Model:
+        """The same model with the step of `Variational()` as native code for this mechanism (the extra `jit`).
+
+        Trajectories are the same to rounding; the code is kept on disk and is made once per mechanism and machine.
+        progress: whether to say on the terminal how long compiling took; None says it when that was over a second.
+        `info()` tells it, too. `resume` takes the compiled step when it is given this model, else the general one.
+
+        Raises ModelError where no code can be made (constraints, springs between bodies, loads, force functions, rotors
+        or dampers on Ball and Free joints), naming the culprit, and when llvmlite is not installed.
+        """
+        from symplectree.symbolic.step_code import compile_step
+
+        compiled = replace(self, step_code=compile_step(self, progress=progress))
+        compiled.freeze()
+        return compiled
 
     def info(self) -> str:
         """A picture of the tree in text, with masses, coordinates and elements."""

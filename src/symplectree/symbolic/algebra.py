@@ -1,0 +1,128 @@
+"""Vectors and matrices of three as lists whose entries are numbers or CasADi expressions.
+
+Every product and sum looks first whether an entry is a number that makes it trivial, so that zeros, ones and constants
+of a mechanism cost no operation in its equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Scalar = Any  # float, or casadi.SX of one entry
+Vector = list[Scalar]
+Matrix = list[list[Scalar]]  # by rows
+
+
+def is_number(x: Scalar) -> bool:
+    return isinstance(x, float)
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    if is_number(b):
+        a, b = b, a
+    if is_number(a):
+        if a == 0:
+            return 0.0
+        if a == 1:
+            return b
+        if a == -1:
+            return -b
+    return a * b
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    if is_number(a) and a == 0:
+        return b
+    if is_number(b) and b == 0:
+        return a
+    return a + b
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    if is_number(b) and b == 0:
+        return a
+    if is_number(a) and a == 0:
+        return -b
+    return a - b
+
+
+def sum_of(terms: Sequence[tuple[int, Scalar, Scalar]]) -> Scalar:
+    """Σ sign · a · b, begun with a positive term so that no sign costs an operation of its own."""
+    total: Scalar = 0.0
+    added_terms: Vector = []
+    taken: Vector = []
+    for sign, a, b in terms:
+        if is_number(b):
+            a, b = b, a
+        if is_number(a) and is_number(b):
+            total += sign * a * b
+            continue
+        if is_number(a) and a < 0:
+            sign, a = -sign, -a
+        if not (is_number(a) and a == 0):
+            (added_terms if sign > 0 else taken).append(mul(a, b))
+    for x in added_terms:
+        total = add(total, x)
+    if taken and is_number(total) and total == 0:
+        negative = taken[0]
+        for x in taken[1:]:
+            negative = add(negative, x)
+        return -negative
+    for x in taken:
+        total = sub(total, x)
+    return total
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum_of([(1, x, y) for x, y in zip(a, b, strict=True)])
+
+
+def plus(*vectors: Sequence[Scalar]) -> Vector:
+    return [sum_of([(1, 1.0, x) for x in entries]) for entries in zip(*vectors, strict=True)]
+
+
+def minus(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    return [sub(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def scaled(s: Scalar, a: Sequence[Scalar]) -> Vector:
+    return [mul(s, x) for x in a]
+
+
+def cross(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    return [sum_of([(1, a[i], b[j]), (-1, a[j], b[i])]) for i, j in ((1, 2), (2, 0), (0, 1))]
+
+
+def transposed(m: Sequence[Sequence[Scalar]]) -> Matrix:
+    return [list(column) for column in zip(*m, strict=True)]
+
+
+def times(m: Sequence[Sequence[Scalar]], a: Sequence[Scalar]) -> Vector:
+    return [dot(row, a) for row in m]
+
+
+def product(m: Sequence[Sequence[Scalar]], n: Sequence[Sequence[Scalar]]) -> Matrix:
+    columns = transposed(n)
+    return [[dot(row, column) for column in columns] for row in m]
+
+
+def added(m: Sequence[Sequence[Scalar]], n: Sequence[Sequence[Scalar]]) -> Matrix:
+    return [[add(x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(m, n, strict=True)]
+
+
+def identity() -> Matrix:
+    return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
+
+def zeros(rows: int = 3, columns: int = 3) -> Matrix:
+    return [[0.0] * columns for _ in range(rows)]
+
+
+def is_identity(m: Sequence[Sequence[Scalar]]) -> bool:
+    return all(is_number(x) for row in m for x in row) and m == identity()
+
+
+def all_numbers(*values: Any) -> bool:
+    """Are all entries of these scalars, vectors and matrices numbers?"""
+    return all(all_numbers(*v) if isinstance(v, list | tuple) else is_number(v) for v in values)

@@ -1,0 +1,38 @@
+"""How many arithmetic operations an expression takes, after common subexpressions are shared (GL09 Table 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+ADDITIONS = frozenset({"ADD", "SUB", "NEG"})
+MULTIPLICATIONS = frozenset({"MUL", "DIV", "SQ", "TWICE", "INV"})
+FREE = frozenset({"CONST", "INPUT", "OUTPUT", "PARAMETER", "ASSIGN"})
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """`additions` (with subtractions and changes of sign), `multiplications` (with divisions), `functions` (sine,
+    root and all else)."""
+
+    additions: int
+    multiplications: int
+    functions: int
+
+    @property
+    def total(self) -> int:
+        """Additions and multiplications."""
+        return self.additions + self.multiplications
+
+
+def count(function: Any) -> OperationCount:
+    """Operations in the instruction list of a CasADi function of SX."""
+    import casadi
+
+    names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
+    used = Counter(names[function.instruction_id(k)] for k in range(function.n_instructions()))
+    additions = sum(n for name, n in used.items() if name in ADDITIONS)
+    multiplications = sum(n for name, n in used.items() if name in MULTIPLICATIONS)
+    free = sum(n for name, n in used.items() if name in FREE)
+    return OperationCount(additions, multiplications, used.total() - additions - multiplications - free)

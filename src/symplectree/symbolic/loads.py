@@ -1,0 +1,200 @@
+"""Springs, dampers, motors and loads as expressions: what they give to coordinates, and as wrenches on bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from symplectree.elements.contract import Table
+from symplectree.errors import ModelError
+from symplectree.mechanism.model import Model
+from symplectree.symbolic.algebra import (
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    cross,
+    dot,
+    minus,
+    mul,
+    plus,
+    product,
+    scaled,
+    sub,
+    times,
+    transposed,
+)
+from symplectree.symbolic.joints import Motion
+from symplectree.symbolic.links import Link
+from symplectree.symbolic.newton_euler import arm, down
+from symplectree.symbolic.run_tape import run_tape
+from symplectree.symbolic.tape import Tape
+
+
+def joint_loads(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar]) -> Vector:
+    """Forces of joint springs −k (q − rest), dampers −c v, motors and formulas on each velocity, (nv).
+
+    Raises ModelError on an element that is a Python function.
+    """
+    import casadi
+
+    out: Vector = [0.0] * model.nv
+    for i, j, k, rest, _ in model.tables.joint_springs:
+        out[int(j)] = sub(out[int(j)], mul(float(k), sub(q[int(i)], float(rest))))
+    for j, c, _ in model.tables.joint_dampers:
+        out[int(j)] = sub(out[int(j)], mul(float(c), v[int(j)]))
+    for j, value, source, _ in model.tables.joint_forces:
+        out[int(j)] = add(out[int(j)], _value(value, source, inputs))
+    for rows in model.tables.users:
+        if rows.kind == "constraint":
+            continue
+        if not rows.tapes:
+            owner = model.elements[rows.owner].name
+            raise ModelError(f"element {owner!r} is a Python function; write it as a formula to have its equations")
+        arguments = [*(q[i] for i in rows.q), *(v[j] for j in rows.v)]
+        potential = rows.kind == "potential"  # whose second tape goes on to the gradient
+        results = run_tape(rows.tapes[int(potential)], arguments, casadi)[int(potential) :]
+        for j, x in zip(rows.v, results, strict=True):
+            out[j] = sub(out[j], x) if potential else add(out[j], x)
+    return out
+
+
+def _value(value: float, source: float, inputs: Sequence[Scalar]) -> Scalar:
+    return float(value) if source < 0 else inputs[int(source)]
+
+
+class Loads:
+    """Wrenches of lines and loads on the bodies; poses and velocities are formed of the bodies that need them."""
+
+    def __init__(
+        self,
+        model: Model,
+        links: list[Link],
+        motions: list[Motion],
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        inputs: Sequence[Scalar],
+    ) -> None:
+        self.model, self.links, self.motions, self.v, self.inputs = model, links, motions, v, inputs
+        self._rotation: dict[int, Matrix] = {}
+        self._position: dict[int, Vector] = {}
+        self._twist: dict[int, tuple[Vector, Vector]] = {}
+
+    @cached_property
+    def wrenches(self) -> list[tuple[Vector, Vector]]:
+        """(F, N) on each body about its origin, in its axes."""
+        out: list[tuple[Vector, Vector]] = [([0.0] * 3, [0.0] * 3) for _ in self.links]
+        for row in self.model.tables.lines:
+            self._line(row, out)
+        for row in self.model.tables.wrenches:
+            body = int(row[0])
+            if body < 0:
+                continue
+            value = [_value(x, i, self.inputs) for x, i in zip(row[14:20], row[20:26], strict=True)]
+            axes = self.links[body].axes
+            if row[13] == 1:
+                turn = transposed(self.rotation(body))
+            else:
+                turn = (axes.T @ np.reshape(row[4:13], (3, 3))).tolist()
+            self._push(out, body, self._point(body, row[1:4]), times(turn, value[3:]), times(turn, value[:3]))
+        return out
+
+    def rotation(self, k: int) -> Matrix:
+        """World axes of body k."""
+        if k not in self._rotation:
+            link, motion = self.links[k], self.motions[k]
+            above = link.world_base.tolist() if link.parent < 0 else product(self.rotation(link.parent), link.base)
+            self._rotation[k] = [motion.back(row) for row in above]
+        return self._rotation[k]
+
+    def position(self, k: int) -> Vector:
+        """World position of the origin of body k."""
+        if k not in self._position:
+            link, motion = self.links[k], self.motions[k]
+            if link.parent < 0:
+                self._position[k] = plus(link.at, times(link.world_base.tolist(), motion.shift))
+            else:
+                r = times(self.rotation(link.parent), arm(link, motion))
+                self._position[k] = plus(self.position(link.parent), r)
+        return self._position[k]
+
+    def twist(self, k: int) -> tuple[Vector, Vector]:
+        """(ω, velocity of the origin) of body k in its axes."""
+        if k not in self._twist:
+            link, motion = self.links[k], self.motions[k]
+            spin, slide = motion.twist(self.v[link.v])
+            if link.parent >= 0:
+                omega, velocity = self.twist(link.parent)
+                spin = plus(down(link, motion, omega), spin)
+                slide = plus(down(link, motion, plus(velocity, cross(omega, arm(link, motion)))), slide)
+            self._twist[k] = spin, slide
+        return self._twist[k]
+
+    def _point(self, body: int, at: Sequence[float]) -> Vector:
+        """A point of the user's link frame in the body's axes."""
+        return (self.links[body].axes.T @ np.asarray(at)).tolist() if body >= 0 else [float(x) for x in at]
+
+    def _world(self, body: int, point: Vector) -> Vector:
+        return point if body < 0 else plus(self.position(body), times(self.rotation(body), point))
+
+    def _velocity(self, body: int, point: Vector) -> Vector:
+        """World velocity of a point of a body."""
+        if body < 0:
+            return [0.0] * 3
+        omega, velocity = self.twist(body)
+        return times(self.rotation(body), plus(velocity, cross(omega, point)))
+
+    def _push(self, out: list[tuple[Vector, Vector]], body: int, point: Vector, force: Vector, torque: Vector) -> None:
+        F, N = out[body]
+        out[body] = plus(F, force), plus(N, torque, cross(point, force))
+
+    def _line(self, row: Sequence[float], out: list[tuple[Vector, Vector]]) -> None:
+        """Tension φ'(ℓ) + c ℓ̇ along d = x_b − x_a (JM09 (33)–(35)); at ℓ = 0 there is no direction and no force."""
+        import casadi
+
+        a, b = int(row[0]), int(row[4])
+        ends = self._point(a, row[1:4]), self._point(b, row[5:8])
+        function, k, rest, c = int(row[8]), float(row[9]), float(row[10]), float(row[11])
+        d = minus(self._world(b, ends[1]), self._world(a, ends[0]))
+        stretch: Scalar = k if function < 0 and rest == 0 else None  # tension over length
+        if stretch is None or c != 0:
+            length = casadi.sqrt(dot(d, d))
+            length = length + (length == 0)  # d is zero there, and so is what it is multiplied with
+            if stretch is None:
+                slope = (
+                    slope_of(self.model.tables.functions[function], length) if function >= 0 else k * (length - rest)
+                )
+                stretch = slope / length
+            if c != 0:
+                rate = dot(d, minus(self._velocity(b, ends[1]), self._velocity(a, ends[0])))
+                stretch = add(stretch, c * rate / (length * length))
+        force = scaled(stretch, d)  # on a
+        for body, point, sign in ((a, ends[0], 1.0), (b, ends[1], -1.0)):
+            if body >= 0:
+                local = times(transposed(self.rotation(body)), scaled(sign, force))
+                self._push(out, body, point, local, [0.0] * 3)
+
+
+def slope_of(function: Tape | Table, x: Scalar) -> Scalar:
+    """φ'(x) of a tape, whose second output it is, or of piecewise cubics."""
+    import casadi
+
+    if isinstance(function, Tape):
+        return run_tape(function, [x], casadi)[1]
+    breaks, c = function.breaks, function.coefficients
+    inside = casadi.fmin(casadi.fmax(x, float(breaks[0])), float(breaks[-1]))
+    slope: Scalar = 0.0
+    for i in range(len(c)):
+        y = inside - float(breaks[i])
+        first = (3.0 * float(c[i][0]) * y + 2.0 * float(c[i][1])) * y + float(c[i][2])
+        second = 6.0 * float(c[i][0]) * y + 2.0 * float(c[i][1])
+        value = first + second * (x - inside)
+        here = 1.0
+        if i > 0:
+            here = here * (inside >= float(breaks[i]))
+        if i < len(c) - 1:
+            here = here * (inside < float(breaks[i + 1]))
+        slope = add(slope, here * value)
+    return slope
