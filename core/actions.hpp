@@ -46,13 +46,14 @@ struct Chord {
   }
 
   // (tr(C) 1 − C)/h
-  static Mat3<double> derivative(const Held& held, const Mat3<double>& R1, const Displacement&, double inverse_h) {
-    const Mat3<double>& E = held.moment;
-    const Mat3<double> C{E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
-                         E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
-    const double trace = C.a.x + C.b.y + C.c.z, s = -inverse_h;
-    Mat3<double> K{s * C.a, s * C.b, s * C.c};
-    K.a.x += inverse_h * trace, K.b.y += inverse_h * trace, K.c.z += inverse_h * trace;
+  template <class T>
+  static Mat3<T> derivative(const HeldBody<T>& held, const Mat3<T>& R1, const MovedBody<T>&, double inverse_h) {
+    const Mat3<T>& E = held.moment;
+    const Mat3<T> C{E.a.x * R1.a + E.b.x * R1.b + E.c.x * R1.c, E.a.y * R1.a + E.b.y * R1.b + E.c.y * R1.c,
+                    E.a.z * R1.a + E.b.z * R1.b + E.c.z * R1.c};
+    const T trace = C.a.x + C.b.y + C.c.z, s(-inverse_h), d = T(inverse_h) * trace;
+    Mat3<T> K{s * C.a, s * C.b, s * C.c};
+    K.a.x += d, K.b.y += d, K.c.z += d;
     return K;
   }
 };
@@ -78,19 +79,20 @@ struct Cayley {
   }
 
   // [J + ½([w]J − [y]) + ¼ (w·y) 1 + ½ w yᵀ][1 − ½[w] + ¼ w wᵀ]/h: the second factor is ∂w/∂η.
-  static Mat3<double> derivative(const Held& held, const Mat3<double>&, const Displacement& d, double inverse_h) {
-    const Mat3<double>&J = held.moment, one = Mat3<double>::identity();
-    const Vec3<double>&w = d.w, &y = d.y;
-    const double quarter = 0.25 * dot(w, y);
-    const auto column = [&](const Vec3<double>& j, const Vec3<double>& e, double y_j) {
-      return j + 0.5 * (cross(w, j) - cross(y, e)) + quarter * e + (0.5 * y_j) * w;
+  template <class T>
+  static Mat3<T> derivative(const HeldBody<T>& held, const Mat3<T>&, const MovedBody<T>& d, double inverse_h) {
+    const Mat3<T>&J = held.moment, one = Mat3<T>::identity();
+    const Vec3<T>&w = d.w, &y = d.y;
+    const T half(0.5), quarter = T(0.25) * dot(w, y), s(inverse_h);
+    const auto column = [&](const Vec3<T>& j, const Vec3<T>& e, const T& y_j) {
+      return j + half * (cross(w, j) - cross(y, e)) + quarter * e + (half * y_j) * w;
     };
-    const Mat3<double> P{column(J.a, one.a, y.x), column(J.b, one.b, y.y), column(J.c, one.c, y.z)};
+    const Mat3<T> P{column(J.a, one.a, y.x), column(J.b, one.b, y.y), column(J.c, one.c, y.z)};
     // P (1 − ½[w] + ¼ w wᵀ), times 1/h
-    const Vec3<double> Pw = 0.25 * (P * w);
-    return {inverse_h * (P.a - (0.5 * w.z) * P.b + (0.5 * w.y) * P.c + w.x * Pw),
-            inverse_h * (P.b - (0.5 * w.x) * P.c + (0.5 * w.z) * P.a + w.y * Pw),
-            inverse_h * (P.c - (0.5 * w.y) * P.a + (0.5 * w.x) * P.b + w.z * Pw)};
+    const Vec3<T> Pw = T(0.25) * (P * w);
+    return {s * (P.a - (half * w.z) * P.b + (half * w.y) * P.c + w.x * Pw),
+            s * (P.b - (half * w.x) * P.c + (half * w.z) * P.a + w.y * Pw),
+            s * (P.c - (half * w.y) * P.a + (half * w.x) * P.b + w.z * Pw)};
   }
 };
 

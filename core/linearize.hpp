@@ -119,8 +119,22 @@ class StepSystem {
   std::vector<T> q0_, q1_, lambda_, tau_, inputs_, v_, mu_, p1_;
 };
 
-// Derivatives of steps of one model and method.
-class Linearizer {
+// Derivatives of steps of one model and method. Inputs in a row: increments of q, p, forces, and positions of
+// prescribed coordinates at the end.
+class AnyLinearizer {
+ public:
+  virtual ~AnyLinearizer() = default;
+  virtual int inputs() const = 0;
+  virtual bool projected() const = 0;  // is p' taken along constraints or prescribed coordinates?
+  virtual bool has_second() const = 0;
+  // out (2 nv × inputs) ← derivatives of (q', p'), multipliers (rows × inputs) ← those of λ.
+  virtual void first(const StepPoint& at, double* out, double* multipliers) = 0;
+  // out (2 nv × inputs × inputs) ← second derivatives, after `first`: [i, b, c].
+  virtual void second(const StepPoint& at, double* out) = 0;
+};
+
+// Those of any model.
+class Linearizer final : public AnyLinearizer {
  public:
   Linearizer(const Model& m, int action, double alpha, std::vector<char> driven)
       : m_(m),
@@ -143,12 +157,11 @@ class Linearizer {
     for (int k = 0; k < l.rows; ++k) unknown_.push_back(l.mu + k), equation_.push_back(second + l.nv + k);
   }
 
-  const StepLayout& layout() const { return layout_; }
-  // Inputs in a row: increments of q, p, forces, and positions of prescribed coordinates at the end.
-  int inputs() const { return 2 * layout_.nv + layout_.forces + static_cast<int>(prescribed_.size()); }
+  bool projected() const override { return layout_.projected; }
+  bool has_second() const override { return true; }
+  int inputs() const override { return 2 * layout_.nv + layout_.forces + static_cast<int>(prescribed_.size()); }
 
-  // out (2 nv × inputs) ← derivatives of (q', p'), multipliers (rows × inputs) ← those of λ.
-  void first(const StepPoint& at, double* out, double* multipliers) {
+  void first(const StepPoint& at, double* out, double* multipliers) override {
     const StepLayout& l = layout_;
     jacobians(at);
     factorize();
@@ -167,8 +180,7 @@ class Linearizer {
     result.bottomRows(l.nv) = outputs(O_, Y_);
   }
 
-  // out (2 nv × inputs × inputs) ← second derivatives, after `first`: [i, b, c].
-  void second(const StepPoint& at, double* out) {
+  void second(const StepPoint& at, double* out) override {
     const StepLayout& l = layout_;
     const int n = inputs(), u = static_cast<int>(unknown_.size());
     if (!second_) second_ = std::make_unique<StepSystem<DualOf<Jet>>>(m_, layout_, action_, alpha_);

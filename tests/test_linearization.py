@@ -224,3 +224,40 @@ def test_a_step_without_solution_is_an_error_with_its_name():
     model = planar_chain(5).build()
     with pytest.raises(st.ConvergenceError, match="worst in 'q"):
         st.linearize(model, (np.full(5, 1.0), np.full(5, 50.0)), dt=5.0)
+
+
+@pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
+def test_the_general_way_gives_the_same_as_the_fast_one(action):
+    """A spring of no stiffness takes the general way, by numbers that carry derivatives; without it blocks of the tree
+    are made entry by entry, with Ball and Free joints, rotors and dampers."""
+
+    def build(*elements):
+        m = st.Mechanism()
+        base = m.world.link("base", st.Free("base"), mass=2.0, com=(0.1, 0, 0.2), inertia=(0.3, 0.2, 0.4))
+        arm = base.link("arm", st.Ball("ball"), at=(0, 0.1, -0.3), mass=1.0, com=(0, 0, -0.4), inertia=(0.1, 0.1, 0.02))
+        arm.link("hand", st.Revolute("wrist", "y", armature=0.3), at=(0, 0, -0.8), mass=0.5, com=(0.2, 0, 0))
+        side = base.link("side", st.Prismatic("slide", "x"), at=(0.2, 0, 0), mass=0.7, com=(0, 0.1, 0))
+        side.link("tip", st.Screw("screw", "z", pitch=0.1), mass=0.3, com=(0.1, 0.2, 0), inertia=(0.01, 0.02, 0.02))
+        m.add(st.JointDamper("wrist", 0.4), st.JointSpring("slide", 30.0), st.JointForce("wrist", "motor"), *elements)
+        return m.build()
+
+    fast, general = build(), build(st.Spring("hand", "world", stiffness=0.0))
+    q, v, _ = random_state(fast, 3)
+    p, method = st.momenta(fast, q, v), st.Variational(action=action)
+    a, b = (st.linearize(model, (q, p), method, 0.01, forces=[0.3]) for model in (fast, general))
+    for name in ("A", "B"):
+        x, y = getattr(a, name), getattr(b, name)
+        np.testing.assert_allclose(x, y, atol=1e-12 * np.abs(y).max())
+
+
+@pytest.mark.parametrize("action", ["cayley", "chord"])
+def test_second_derivatives_the_general_way_and_the_fast_one(action):
+    def build(*elements):
+        m = planar_chain(4)
+        m.add(st.JointDamper("q1", 0.2), st.JointSpring("q2", 5.0), st.JointForce("q3", "motor"), *elements)
+        return m.build()
+
+    fast, general = build(), build(st.Spring("link3", "world", stiffness=0.0))
+    q, p = np.array([0.3, -0.2, 0.5, 1.0]), np.array([0.1, 0.2, -0.3, 0.1])
+    a, b = (st.linearize(m, (q, p), st.Variational(action=action), 0.02, 2, forces=[0.3]) for m in (fast, general))
+    np.testing.assert_allclose(a.second, b.second, atol=1e-11 * np.abs(b.second).max())

@@ -1,5 +1,5 @@
 // Derivatives of variational steps.
-#include "linearize.hpp"
+#include "linearize_tree.hpp"
 
 #include "action_run.hpp"
 #include "native.hpp"
@@ -12,14 +12,16 @@ class NativeLinearizer {
  public:
   NativeLinearizer(NativeModel& model, int action, double alpha, int solver, double tolerance, int max_iterations,
                    double step, In driven)
-      : m_(model.model), mask_(mask(model.model, driven)), linearizer_(m_, action, alpha, mask_), constrained_(m_) {
+      : m_(model.model), mask_(mask(model.model, driven)), action_(action), alpha_(alpha), constrained_(m_) {
     point_.h = step;
+    if (driven.size() == 0) make_tree();
+    if (!tree_) make_general();
     run_ = action_run(m_, action, alpha, solver, Settings{Guess::Acceleration, tolerance, max_iterations, 0});
     run_->drive(mask_);
     constrained_.driven = mask_;
   }
 
-  int inputs() const { return linearizer_.inputs(); }
+  int inputs() const { return (tree_ ? *tree_ : *general_).inputs(); }
   double residual() const { return run_->last_residual; }
   int worst() const { return run_->worst; }
 
@@ -38,14 +40,30 @@ class NativeLinearizer {
     std::copy(run_->q.begin(), run_->q.end(), q1.data());
     std::copy(run_->multipliers.begin(), run_->multipliers.end(), multipliers.data());
     std::copy(run_->p.begin(), run_->p.end(), p1.data());
-    if (linearizer_.layout().projected) project(rates.data(), p1.data());
-    linearizer_.first(point_, first.data(), multipliers_first.data());
+    if (general_ && general_->projected()) project(rates.data(), p1.data());
+    AnyLinearizer* linearizer = tree_.get();
+    if (!linearizer || (second.size() && !linearizer->has_second())) {
+      make_general();
+      linearizer = general_.get();
+    }
+    linearizer->first(point_, first.data(), multipliers_first.data());
     for (std::size_t k = 0; k < multipliers_first.size(); ++k) multipliers_first.data()[k] /= time;
-    if (second.size()) linearizer_.second(point_, second.data());
+    if (second.size()) linearizer->second(point_, second.data());
     return true;
   }
 
  private:
+  // Where the fast way serves.
+  void make_tree() {
+    if (action_ == 0 && TreeLinearizer<Cayley>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Cayley>>(m_);
+    if (action_ == 1 && TreeLinearizer<Chord>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Chord>>(m_);
+    if (action_ == 2 && TreeLinearizer<Exponential>::covers(m_))
+      tree_ = std::make_unique<TreeLinearizer<Exponential>>(m_);
+  }
+  void make_general() {
+    if (!general_) general_ = std::make_unique<Linearizer>(m_, action_, alpha_, mask_);
+  }
+
   static std::vector<char> mask(const Model& m, const In& driven) {
     std::vector<char> out(m.size());
     for (std::size_t k = 0; k < driven.size(); ++k) out[static_cast<int>(driven.data()[k]) + 1] = 1;
@@ -64,7 +82,9 @@ class NativeLinearizer {
 
   const Model& m_;
   std::vector<char> mask_;
-  Linearizer linearizer_;
+  int action_;
+  double alpha_;
+  std::unique_ptr<AnyLinearizer> tree_, general_;
   Constrained constrained_;
   std::unique_ptr<AnyRun> run_;
   std::unique_ptr<Workspace<double>> scratch_;
