@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace symplectree {
@@ -57,10 +58,14 @@ struct Instruction {
 struct Tape {
   std::vector<Instruction> code;
   int work_size = 0, inputs = 0, outputs = 0;
+  // Machine code that does the same on numbers (symplectree/symbolic/formula_code.py), where there is some.
+  void (*native)(const double** in, double** out, double* work) = nullptr;
 
   // `work` holds work_size numbers. T: double, or a pack of several (pack.hpp).
   template <class T>
   void run(const T* in, T* out, T* work) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (native) return native(&in, &out, work);
     for (const Instruction& i : code) {
       switch (i.op) {
         case Op::Const:

@@ -220,6 +220,15 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   }
 }
 
+// Machine code in place of a tape: of a joint or an element by its number and order, or of a potential.
+void use_code(NativeModel& self, const std::string& what, int index, int order, std::uint64_t address) {
+  Model& m = self.model;
+  Tape& tape = what == "joint"     ? m.formulas[index]->tapes[order]
+               : what == "element" ? m.users[index].tapes[order]
+                                   : m.potentials[index].tape;
+  tape.native = reinterpret_cast<decltype(tape.native)>(address);
+}
+
 }  // namespace
 }  // namespace symplectree
 
@@ -227,6 +236,7 @@ NB_MODULE(_core, m) {
   using namespace symplectree;
   auto cls = nb::class_<NativeModel>(m, "Model");
   cls.def("__init__", &construct);
+  cls.def("use_code", &use_code);
   bind_dynamics(cls);
   bind_derivatives(cls);
   bind_constraints(cls);

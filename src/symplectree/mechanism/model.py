@@ -20,6 +20,7 @@ from symplectree.mechanism.shapes import Shape
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Mechanism
     from symplectree.symbolic.pose_formula import PoseFormula
+    from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.step_code import StepCode
 
 KINDS = (
@@ -81,6 +82,7 @@ class Model:
     | originals | the elements as the user added them; not kept by pickling | |
     | description | the mechanism that it was built from; pickling keeps its `text` instead | |
     | step_code | native code of the variational step, from `compile()`; not kept by pickling | |
+    | formula_code | native code of formulas, from `compile_formulas()`; not kept by pickling | |
     """
 
     coordinates: tuple[str, ...]
@@ -112,6 +114,7 @@ class Model:
     originals: tuple[Element, ...] = field(default=(), repr=False)
     description: Mechanism | None = field(default=None, repr=False)
     step_code: StepCode | None = field(default=None, repr=False)
+    formula_code: FormulaCode | None = field(default=None, repr=False)
 
     @cached_property
     def nq(self) -> int:
@@ -156,16 +159,25 @@ class Model:
             )
         }  # fmt: skip
         arrays |= self.tables.arrays()
-        return core.Model(
+        native = core.Model(
             arrays, self.tables.functions, self.ground_energy, len(self.inputs), self.tables.users, evaluate,
             dict(self.formulas),
         )  # fmt: skip
+        if self.formula_code is not None:
+            for place, address in self.formula_code.addresses.items():
+                native.use_code(*place, address)
+        return native
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name != "native"}
         with contextlib.suppress(ModelError):
             kept["text"] = self.text
-        return kept | {"originals": (), "description": None, "step_code": None}  # they may hold functions
+        return kept | {
+            "originals": (),
+            "description": None,
+            "step_code": None,
+            "formula_code": None,
+        }  # they may hold functions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -209,6 +221,18 @@ class Model:
         from symplectree.symbolic.step_code import compile_step
 
         compiled = replace(self, step_code=compile_step(self, progress=progress))
+        compiled.freeze()
+        return compiled
+
+    def compile_formulas(self) -> Model:
+        """The same model with its formulas (joints, potentials, forces, constraints) as native code (the extra `jit`).
+
+        For any model and every method, where `compile()` specialises the whole step of `Variational()`. Results are the
+        same to rounding; the code is kept on disk. Raises ModelError when llvmlite is not installed.
+        """
+        from symplectree.symbolic.formula_code import compile_formulas
+
+        compiled = replace(self, formula_code=compile_formulas(self))
         compiled.freeze()
         return compiled
 
