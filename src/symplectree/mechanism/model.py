@@ -19,8 +19,8 @@ from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Mechanism
-    from symplectree.symbolic.pose_formula import PoseFormula
     from symplectree.symbolic.formula_code import FormulaCode
+    from symplectree.symbolic.pose_formula import PoseFormula
     from symplectree.symbolic.step_code import StepCode
 
 KINDS = (
