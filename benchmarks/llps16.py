@@ -29,17 +29,18 @@ def eigen_headers() -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=[5, 10, 20, 50, 100], help="links of the chains")
-    sizes = parser.parse_args().sizes
+    parser.add_argument("--level", type=int, default=3, help="the compiler's optimisation (default 3)")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "llps16"
         subprocess.run(
             [
-                "g++", "-std=c++20", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math",
+                "g++", "-std=c++20", f"-O{arguments.level}", "-march=native", "-fno-math-errno", "-fno-trapping-math",
                 f"-I{HERE.parent / 'core'}", "-isystem", str(eigen_headers()), str(HERE / "llps16.cpp"), "-o", str(program),
             ],
             check=True,
         )  # fmt: skip
-        subprocess.run([program, *map(str, sizes)], check=True)
+        subprocess.run([program, *map(str, arguments.sizes)], check=True)
 
 
 if __name__ == "__main__":

@@ -220,6 +220,13 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   }
 }
 
+// The results of a tape at `in`.
+void run_tape(const nb::object& given, In in, Out out) {
+  const Tape t = tape(given);
+  std::vector<double> work(t.work_size);
+  t.run(in.data(), out.data(), work.data());
+}
+
 // Machine code in place of a tape: of a joint or an element by its number and order, or of a potential.
 void use_code(NativeModel& self, const std::string& what, int index, int order, std::uint64_t address) {
   Model& m = self.model;
@@ -243,4 +250,5 @@ NB_MODULE(_core, m) {
   bind_simulation(cls);
   bind_variational(m);
   bind_linearize(m);
+  m.def("run_tape", &run_tape);
 }

@@ -65,7 +65,11 @@ class PoseFormula:
         return pose_of_tape(self.pose, q)
 
     def _run(self, order: int, q: Any) -> Array:
-        return np.array(run_tape(self.tapes[order], np.ravel(np.asarray(q, dtype=float))), dtype=float)
+        import symplectree._core as core
+
+        tape, out = self.tapes[order], np.empty(self.tapes[order].outputs)
+        core.run_tape(tape, np.ascontiguousarray(np.ravel(q), dtype=float), out)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
