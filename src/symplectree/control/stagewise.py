@@ -1,0 +1,261 @@
+"""Newton's method on a whole trajectory, stage by stage (K section V)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symplectree.control.costs import Cost, TotalCost
+from symplectree.control.feedback import Feedback
+from symplectree.control.motion import Derivatives, Motion, Rollout, start_of, trajectory_of
+from symplectree.control.riccati import Stages, Sweep, sweep
+from symplectree.control.weights import Horizon, control_limits, horizon_of, target_rows
+from symplectree.errors import ModelError
+from symplectree.integrators import Method
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+from symplectree.simulate import chosen
+from symplectree.trajectory import Trajectory
+
+MOST_DAMPING = 1e12  # relative to the first slope: beyond, no step is left
+
+
+@dataclass(frozen=True, eq=False)
+class StagewiseResult:
+    """A motion that `StagewiseNewton` found, the best so far when it did not converge.
+
+    | name | meaning | shape |
+    | --- | --- | --- |
+    | trajectory | states over time | K+1 |
+    | forces | controls | (K, nu) |
+    | cost, converged, message | what it costs; whether it is a minimum; why the iteration ended, in words | |
+    | costs, slopes | cost and largest slope at the beginning of each iteration, and at the end | (iterations+1,) |
+    | gains | u = forces + gains [δq; δp] is the best answer to small deviations | (K, nu, 2 nv) |
+    | costates | derivative of the cost from k on in (q_k, p_k) | (K+1, 2 nv) |
+    | slope | largest derivative of the cost in a control that is free to move | |
+    """
+
+    trajectory: Trajectory
+    forces: Array
+    cost: float
+    converged: bool
+    message: str
+    costs: Array
+    slopes: Array
+    gains: Array
+    costates: Array
+    limits: tuple[Array, Array] = field(repr=False)
+    dt: float
+
+    @property
+    def iterations(self) -> int:
+        return len(self.costs) - 1
+
+    @property
+    def slope(self) -> float:
+        return float(self.slopes[-1])
+
+    def feedback(self) -> Feedback:
+        """The law that follows this motion and answers deviations best, to first order."""
+        x = self.trajectory
+        return Feedback(x.model, -self.gains, x.q, x.p, self.forces, self.dt, self.limits)
+
+
+class StagewiseNewton:
+    """The controls of a model that make its motion cost least, by Newton's method on the whole discrete trajectory.
+
+        problem = StagewiseNewton(model, EffortCost() + PoseCost("hand", (1, 0, 1), position_weight=1e4), steps=100, dt=0.02)
+        result = problem.solve({"shoulder": 0.5})
+
+    Each iteration takes the exact first and second derivatives of every step (`linearize`, order 2, contracted with the
+    costates) and solves the quadratic problem that they make by a sweep backward in time (`riccati`), in time
+    proportional to the number of steps. The new motion is rolled out with the gains of the sweep, and a line search
+    takes care that it costs less. Where the exact second derivatives have no minimum, those of the cost alone are taken
+    (Gauss–Newton), damped as much as needed (Levenberg). Near a minimum convergence is quadratic.
+
+    model: its inputs, or the nv forces when it has none, are the controls, constant over a step.
+    cost: a sum of costs (`symplectree.control`). steps or duration [s]; dt [s]; method: of second order, variational.
+    limits: (lowest, highest) control, numbers or one for each; motions always keep them.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        cost: Cost,
+        *,
+        steps: int | None = None,
+        duration: float | None = None,
+        dt: float,
+        method: Method | None = None,
+        limits: Any = None,
+    ) -> None:
+        self.horizon: Horizon = horizon_of(model, steps, duration, dt)
+        self.method = chosen(method)
+        self.cost = TotalCost(self.horizon, cost)
+        self.limits = control_limits(self.horizon, limits)
+
+    def solve(
+        self,
+        q0: Any,
+        v0: Any = None,
+        *,
+        forces: Any = None,
+        tol: float = 1e-9,
+        max_iterations: int = 200,
+        progress: bool = False,
+    ) -> StagewiseResult:
+        """The best motion from (q0, v0) that Newton's method finds from a first guess.
+
+        forces: controls to begin with, one row or one per step, or the result of another solution (`warm start`); zero
+            when left out.
+        tol: slope at which to stop, relative to the terms that it is a sum of. progress: print a line per iteration.
+
+        Raises ModelError for bad arguments, and when the first guess cannot be simulated. A solution that is not
+        reached is a result with `converged` False and a message; Ctrl-C gives the best so far in the same way.
+        """
+        q, v = start_of(self.horizon, q0, v0)
+        rollout = Rollout(self.horizon, self.cost, self.method)
+        first = self._first(forces)
+        motion = rollout.run(q, v, lambda k, _q, _p: first[k])
+        if motion is None:
+            raise ModelError(
+                "the first guess cannot be simulated: a step has no solution; give gentler forces or a shorter dt"
+            )
+        return _Iteration(self, rollout, q, v, motion, progress).run(tol, max_iterations)
+
+    def _first(self, forces: Any) -> Array:
+        if isinstance(forces, StagewiseResult) or hasattr(forces, "trajectory"):
+            forces = forces.forces
+        rows = target_rows(self.horizon, forces, "u", "forces")
+        return np.clip(np.broadcast_to(rows, (self.horizon.steps, rows.shape[1])), *self.limits)
+
+
+class _Iteration:
+    """One run of the method."""
+
+    def __init__(
+        self, problem: StagewiseNewton, rollout: Rollout, q: Array, v: Array, motion: Motion, progress: bool
+    ) -> None:
+        self.problem, self.rollout, self.q, self.v = problem, rollout, q, v
+        self.motion, self.progress = motion, progress
+        self.damping, self.unit = 0.0, 1.0
+        self.costs: list[float] = []
+        self.slopes: list[float] = []
+        self.found: Derivatives | None = None
+        self.swept: Sweep | None = None
+
+    def run(self, tol: float, most: int) -> StagewiseResult:
+        converged, message = False, f"no minimum within {most} iterations; the best motion so far is kept"
+        try:
+            for count in range(most + 1):
+                self.found = found = self.rollout.derivatives(self.motion)
+                slope = self._slope(found)
+                self.costs.append(self.motion.cost)
+                self.slopes.append(slope)
+                if self.progress:
+                    print(f"{count:4d}  cost {self.motion.cost:.10g}  slope {slope:.3g}  damping {self.damping:.3g}")
+                self.unit = float(np.abs(found.stages.H[:, -found.stages.B.shape[2] :, :]).max()) + 1e-30
+                if slope <= tol * found.scale:
+                    converged, message = True, f"converged in {count} iterations: slope {slope:.3g}"
+                    self._gains(found)
+                    break
+                if count == most:
+                    break
+                outcome = self._improve(found)
+                if outcome:
+                    converged, message = outcome == "rounding", _WORDS[outcome].format(slope=slope)
+                    break
+        except KeyboardInterrupt:
+            message = "stopped by Ctrl-C; the best motion so far is kept"
+        return self._result(converged, message)
+
+    def _improve(self, found: Derivatives) -> str:
+        """Take one step; "" when the cost fell, else why not."""
+        while True:
+            step = self._direction(found)
+            if step is None:
+                return "flat"
+            if step.promised(1.0) <= 1e-15 * max(abs(self.motion.cost), 1e-300) and self.damping == 0:
+                return self._last_step(step)
+            for halving in range(12):
+                length = 0.5**halving
+                tried = self._tried(step, length)
+                if tried is not None and self.motion.cost - tried.cost >= 1e-4 * step.promised(length):
+                    self.motion = tried
+                    self._relax(halving)
+                    return ""
+            if not self._stiffen():
+                return "stuck"
+
+    def _last_step(self, step: Sweep) -> str:
+        """The cost can fall by rounding only: take the step if the cost does not rise beyond that, and stop."""
+        tried = self._tried(step, 1.0)
+        if tried is not None and tried.cost <= self.motion.cost + 1e-14 * abs(self.motion.cost):
+            self.motion = tried
+            self.found = self.rollout.derivatives(tried)
+            self.costs.append(tried.cost)
+            self.slopes.append(self._slope(self.found))
+        return "rounding"
+
+    def _direction(self, found: Derivatives) -> Sweep | None:
+        """Exact second derivatives when they have a minimum, the cost's own when not, damped until one has."""
+        lower, upper = (x - self.motion.u for x in self.problem.limits)
+        s = found.stages
+        exact = Stages(s.A, s.B, s.H + found.bending, s.last, s.slope)
+        while True:
+            for stages in (exact, s):
+                self.swept = sweep(stages, lower, upper, self.damping)
+                if self.swept is not None:
+                    return self.swept
+            if not self._stiffen():
+                return None
+
+    def _tried(self, step: Sweep, length: float) -> Motion | None:
+        motion, chart = self.motion, self.problem.horizon.chart
+
+        def policy(k: int, q: Array, p: Array) -> Array:
+            off = np.concatenate([chart.difference(motion.q[k], q), p - motion.p[k]])
+            u = motion.u[k] + length * step.steps[k] + step.gains[k] @ off
+            return np.clip(u, *self.problem.limits)
+
+        return self.rollout.run(self.q, self.v, policy)
+
+    def _stiffen(self) -> bool:
+        self.damping = max(10 * self.damping, 1e-4 * self.unit)
+        return self.damping < MOST_DAMPING * self.unit
+
+    def _relax(self, halvings: int) -> None:
+        if halvings <= 1:
+            self.damping = self.damping / 10 if self.damping > 1e-6 * self.unit else 0.0
+
+    def _slope(self, found: Derivatives) -> float:
+        """The largest slope over controls that may move against it."""
+        slope, (low, high), u = found.stages.slope, self.problem.limits, self.motion.u
+        held = ((u <= low) & (slope > 0)) | ((u >= high) & (slope < 0))
+        return float(np.abs(np.where(held, 0.0, slope)).max())
+
+    def _gains(self, found: Derivatives) -> None:
+        self.damping = 0.0
+        self._direction(found)
+
+    def _result(self, converged: bool, message: str) -> StagewiseResult:
+        horizon, motion = self.problem.horizon, self.motion
+        n, nu = 2 * horizon.model.nv, len(horizon.controls)
+        none = np.zeros((horizon.steps, nu, n))
+        return StagewiseResult(
+            trajectory_of(horizon, motion.q, motion.p), motion.u, motion.cost, converged, message,
+            np.array(self.costs), np.array(self.slopes), none if self.swept is None else self.swept.gains,
+            np.zeros((horizon.steps + 1, n)) if self.found is None else self.found.costates,
+            self.problem.limits, horizon.dt,
+        )  # fmt: skip
+
+
+_WORDS = {
+    "rounding": "converged: the cost cannot fall further than by rounding; slope {slope:.3g}",
+    "flat": "no direction lowers the cost, however damped; slope {slope:.3g}; the best motion so far is kept. Give every "
+    "control a weight",
+    "stuck": "no step lowers the cost, however short; slope {slope:.3g}; the best motion so far is kept. Begin with other "
+    "forces, or take a shorter dt",
+}
