@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism, random_state
 
 import symplectree as st
+from mechanisms import random_mechanism, random_state
 from symplectree.control.conditions import FrameBounds, OrientationRows, VelocityRows
 from symplectree.control.costs import EffortCost, QuadraticCost, TotalCost
 from symplectree.control.pose_cost import PoseCost
@@ -81,7 +81,9 @@ def test_derivatives_are_those_of_differences(model):
         d /= np.linalg.norm(d)
         # central differences: truncation 1e-10 and rounding 1e-11 of quantities of the size `scale`
         scale = 1 + np.abs(t.values(z)).max()
-        assert np.allclose((t.values(z + h * d) - t.values(z - h * d)) / (2 * h), jacobian @ d, rtol=0, atol=1e-7 * scale)
+        assert np.allclose(
+            (t.values(z + h * d) - t.values(z - h * d)) / (2 * h), jacobian @ d, rtol=0, atol=1e-7 * scale
+        )
         rise = (t.cost_value(z + h * d) - t.cost_value(z - h * d)) / (2 * h)
         assert rise == pytest.approx(gradient @ d, abs=1e-7 * (1 + np.abs(gradient).max()))
         bent = (slope(z + h * d) - slope(z - h * d)) / (2 * h)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
 from symplectree.dynamics import pose, pose_derivatives
+from symplectree.dynamics.arguments import configuration, single, velocity
 from symplectree.errors import ModelError
 from symplectree.lie import Array, hat
 from symplectree.mechanism.model import unknown
@@ -59,7 +61,7 @@ class Condition(ABC):
 
 @dataclass(frozen=True)
 class CoordinateBounds(Condition):
-    """lower ≤ q ≤ upper of a coordinate without quaternion, by name, at states `when`."""
+    """lower ≤ q ≤ upper of a coordinate by name, at states `when`; not of a quaternion's."""
 
     coordinate: str
     lower: float = -np.inf
@@ -68,28 +70,41 @@ class CoordinateBounds(Condition):
 
     def bind(self, horizon: Horizon) -> list[Rows]:
         model = horizon.model
-        plain = {model.coordinates[i]: (i, j) for i, j in zip(horizon.chart.plain_q, horizon.chart.plain_v, strict=True)}
-        if self.coordinate not in plain:
-            raise ModelError(unknown("coordinate without quaternion", self.coordinate, list(plain)))
-        i, j = plain[self.coordinate]
+        parts = {i for place in horizon.chart.curved for i in range(place.q.stop - 4, place.q.stop)}
+        known = [name for i, name in enumerate(model.coordinates) if i not in parts]
+        if self.coordinate not in known:
+            raise ModelError(unknown("coordinate without quaternion", self.coordinate, known))
         limits = _limits(self.lower, self.upper, 1, f"bounds of {self.coordinate!r}")
-        return [CoordinateRow(self.coordinate, int(i), int(j), *limits, nodes(self.when, horizon.steps))]
+        return [NumberRow(horizon, model.coordinates.index(self.coordinate), *limits, nodes(self.when, horizon.steps))]
 
 
-class CoordinateRow(Rows):
-    """One of the unknowns itself: number i of q, increment j."""
+class NumberRow(Rows):
+    """Number `place` of (q, p) itself."""
 
-    def __init__(self, name: str, i: int, j: int, lower: Array, upper: Array, at: list[int]) -> None:
-        self.names, self.i, self.j, self.lower, self.upper, self.at = (f"{name!r}",), i, j, lower, upper, at
+    def __init__(self, horizon: Horizon, place: int, lower: Array, upper: Array, at: list[int]) -> None:
+        model = horizon.model
+        names = [*map(repr, model.coordinates), *(f"the momentum of {n!r}" for n in model.velocities)]
+        self.names, self.place, self.lower, self.upper, self.at = (names[place],), place, lower, upper, at
+        self.chart = horizon.chart
 
     def values(self, point: Point) -> Array:
-        return point.q[self.i : self.i + 1]
+        return np.concatenate([point.q, point.p])[self.place : self.place + 1]
 
     def slope(self, point: Point) -> Array:
-        return np.eye(2 * point.model.nv)[self.j : self.j + 1]
+        nq, nv = point.model.nq, point.model.nv
+        out = np.zeros((1, 2 * nv))
+        if self.place < nq:
+            out[0, :nv] = self.chart.embed(point.q)[self.place]
+        else:
+            out[0, self.place - nq + nv] = 1.0
+        return out
 
     def second(self, point: Point, weight: Array) -> Array:
-        return np.zeros((2 * point.model.nv, 2 * point.model.nv))
+        nq, nv = point.model.nq, point.model.nv
+        out = np.zeros((2 * nv, 2 * nv))
+        if self.place < nq:
+            out[:nv, :nv] = self.chart.embed_second(point.q, np.eye(nq)[self.place] * weight[0])
+        return out
 
 
 @dataclass(frozen=True)
@@ -197,6 +212,37 @@ class OrientationRows(Rows):
         out = np.zeros((2 * point.model.nv, 2 * point.model.nv))
         out[self.v, self.v] = -0.25 * (weight @ self._left(point)[1]) * np.eye(3)
         return out
+
+
+def end_rows(horizon: Horizon, end: Any) -> list[Rows]:
+    """Rows that are zero when the last state is `end` = (q, v), each None (free), an array, or a mapping; v = 0 is rest."""
+    if not isinstance(end, tuple | list) or len(end) != 2:
+        raise ModelError(f"end is {shown(end)}; give a pair (q, v)")
+    (q, v), model, last = end, horizon.model, nodes("end", horizon.steps)
+    rows: list[Rows] = []
+    if q is not None:
+        value = horizon.chart.normalized(single(configuration(model, q), "the end"))
+        for name in q if isinstance(q, Mapping) else model.joints:
+            if (place := model.joints.get(name)) is None:
+                x = float(value[model.coordinates.index(name)])
+                rows += CoordinateBounds(name, x, x, "end").bind(horizon)
+                continue
+            numbers = range(place.q.start, place.q.stop)
+            if place.joint.nq != place.joint.nv:
+                rows.append(OrientationRows(name, place.q, place.v, value[place.q], last))
+                numbers = numbers[:-4]
+            rows += [NumberRow(horizon, i, value[i : i + 1], value[i : i + 1], last) for i in numbers]
+    if v is None:
+        return rows
+    speed = np.zeros(model.nv) if isinstance(v, int | float) and v == 0 else single(velocity(model, v), "the end's v")
+    if not isinstance(v, Mapping) and not np.any(speed):
+        return rows + [NumberRow(horizon, model.nq + j, np.zeros(1), np.zeros(1), last) for j in range(model.nv)]
+    which = [j for j, n in enumerate(model.velocities) if not isinstance(v, Mapping) or _named(n, v)]
+    return [*rows, VelocityRows(horizon, which, speed[which], speed[which], last)]
+
+
+def _named(velocity_name: str, given: Mapping[str, Any]) -> bool:
+    return velocity_name in given or velocity_name.rpartition(".")[0] in given
 
 
 def _limits(lower: Any, upper: Any, count: int, what: str) -> tuple[Array, Array]:

@@ -53,6 +53,12 @@ class TotalCost:
             raise ModelError(f"the cost is {shown(cost)}; give one of symplectree.control, such as EffortCost()")
         self.horizon, self.parts = horizon, cost.bind(horizon)
 
+    @classmethod
+    def of(cls, horizon: Horizon, parts: list[BoundCost]) -> TotalCost:
+        total = cls.__new__(cls)
+        total.horizon, total.parts = horizon, parts
+        return total
+
     def value(self, point: Point) -> float:
         return sum(f * part.value(point) for part in self.parts if (f := part.factor(point)))
 

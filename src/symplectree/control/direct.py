@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.control.conditions import Condition, CoordinateBounds, OrientationRows, Rows, VelocityRows, nodes
+from symplectree.control.conditions import Condition, NumberRow, Rows, end_rows
 from symplectree.control.costs import Cost, TotalCost
 from symplectree.control.ipopt import Outcome, minimize
 from symplectree.control.motion import start_of, trajectory_of
 from symplectree.control.transcription import Transcription
 from symplectree.control.weights import Horizon, control_limits, horizon_of, target_rows
 from symplectree.dynamics import momenta, retract
-from symplectree.dynamics.arguments import configuration, velocity
+from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
@@ -91,10 +91,9 @@ class DirectProblem:
         self.horizon: Horizon = horizon_of(model, steps, duration, dt)
         self.limits = control_limits(self.horizon, limits)
         self.start = None if start is None else start_of(self.horizon, *_pair("start", start))
-        self._fixed: dict[int, float] = {}  # numbers of (q, p) of the last state
-        self._box: list[Rows] = []  # bounds of single unknowns
-        self._goal = np.array(model.neutral if self.start is None else self.start[0])
-        rows = self._end(*_pair("end", end))
+        self._box: list[NumberRow] = []  # bounds of single unknowns
+        rows = end_rows(self.horizon, end)
+        self._goal = self._aimed(end[0])
         for condition in conditions:
             if not isinstance(condition, Condition):
                 raise ModelError(f"a condition is {shown(condition)}; give one such as CoordinateBounds('x', -1, 1)")
@@ -130,40 +129,8 @@ class DirectProblem:
         )  # fmt: skip
         return self._result(outcome)
 
-    def _end(self, q: Any, v: Any) -> list[Rows]:
-        """Fix what the end says: numbers where one unknown is one coordinate, else rows."""
-        model, last, rows = self.horizon.model, nodes("end", self.horizon.steps), list[Rows]()
-        if q is not None:
-            named = list(q) if isinstance(q, Mapping) else list(model.joints)
-            value = self.horizon.chart.normalized(np.array(configuration(model, q)))
-            for name in named:
-                place = model.joints.get(name)
-                if place is None:
-                    self._fix(name, float(value[model.coordinates.index(name)]))
-                    continue
-                self._goal[place.q] = value[place.q]
-                numbers = range(place.q.start, place.q.stop)
-                if place.joint.nq != place.joint.nv:
-                    rows.append(OrientationRows(name, place.q, place.v, value[place.q], last))
-                    numbers = numbers[:-4]
-                self._fixed |= {i: float(value[i]) for i in numbers}
-        if v is None:
-            return rows
-        speed = np.zeros(model.nv) if np.ndim(v) == 0 and not isinstance(v, Mapping) and v == 0 else velocity(model, v)
-        if not isinstance(v, Mapping) and not np.any(speed):
-            self._fixed |= {model.nq + j: 0.0 for j in range(model.nv)}
-            return rows
-        which = [j for j, n in enumerate(model.velocities) if not isinstance(v, Mapping) or _named(n, v)]
-        return [*rows, VelocityRows(self.horizon, which, speed[which], speed[which], last)]
-
-    def _fix(self, name: str, value: float) -> None:
-        for row in CoordinateBounds(name, value, value, "end").bind(self.horizon):
-            i = self.horizon.model.coordinates.index(name)
-            self._fixed[i], self._goal[i] = float(row.lower[0]), value
-
     def _kept(self, rows: list[Rows]) -> list[Rows]:
         """Rows proper: bounds of coordinates become bounds of unknowns, and a fixed start is checked here."""
-        from symplectree.control.conditions import CoordinateRow
         from symplectree.control.points import Point
 
         kept = []
@@ -178,7 +145,10 @@ class DirectProblem:
                         f"{r.lower[worst]:g} and {r.upper[worst]:g}"
                     )
                 r.at = [k for k in r.at if k > 0]
-            (self._box if isinstance(r, CoordinateRow) else kept).append(r)
+            if isinstance(r, NumberRow):
+                self._box.append(r)
+            else:
+                kept.append(r)
         return kept
 
     def _periodic(self, periodic: bool | Sequence[str]) -> Any:
@@ -201,19 +171,28 @@ class DirectProblem:
             lower[own], upper[own] = self.limits
         for r in self._box:
             for k in r.at:
-                i = k * t.nz + r.i  # type: ignore[attr-defined]
+                i = k * t.nz + r.place
                 lower[i], upper[i] = max(lower[i], r.lower[0]), min(upper[i], r.upper[0])
-        for i, value in self._fixed.items():
-            place = steps * t.nz + i
-            if not lower[place] <= value <= upper[place]:
-                raise ModelError(
-                    f"the end of {self.horizon.model.coordinates[i]!r} is {value:g}, outside of its bounds "
-                    f"{lower[place]:g} and {upper[place]:g}"
-                )
-            lower[place] = upper[place] = value
+                if lower[i] > upper[i]:
+                    raise ModelError(
+                        f"{r.names[0]} must be {lower[i]:g} or more and {upper[i]:g} or less at {k * self.horizon.dt:g} s: "
+                        "its bounds contradict each other, or the end"
+                    )
         if self.start is not None:
             lower[: t.nx] = upper[: t.nx] = self._first()
         return lower, upper
+
+    def _aimed(self, q: Any) -> Array:
+        """Where a guess may end."""
+        model = self.horizon.model
+        goal = np.array(model.neutral if self.start is None else self.start[0])
+        if q is None:
+            return goal
+        value = self.horizon.chart.normalized(configuration(model, q))
+        for name in q if isinstance(q, Mapping) else model.joints:
+            part = model.joints[name].q if name in model.joints else model.coordinates.index(name)
+            goal[part] = value[part]
+        return goal
 
     def _first(self) -> Array:
         q, v = self.start if self.start is not None else (self._goal, np.zeros(self.horizon.model.nv))
@@ -232,7 +211,9 @@ class DirectProblem:
         else:
             raise ModelError(f"guess is {shown(guess)}; give a result, a Trajectory, or None")
         if path.model.coordinates != model.coordinates or len(path) != steps + 1:
-            raise ModelError(f"the guess has {len(path)} states; this problem has {steps + 1} of {model.nq} coordinates")
+            raise ModelError(
+                f"the guess has {len(path)} states; this problem has {steps + 1} of {model.nq} coordinates"
+            )
         u = target_rows(self.horizon, guess_u, "u", "forces of the guess")
         z = np.zeros(t.size)
         for k in range(steps + 1):
@@ -265,7 +246,3 @@ def _pair(what: str, given: Any) -> tuple[Any, Any]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ModelError(f"{what} is {shown(given)}; give a pair (q, v)")
     return given[0], given[1]
-
-
-def _named(velocity_name: str, given: Mapping[str, Any]) -> bool:
-    return velocity_name in given or velocity_name.rpartition(".")[0] in given

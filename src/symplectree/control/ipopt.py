@@ -62,6 +62,8 @@ def minimize(
     costs, violations = (np.array(history.get(name, [])) for name in ("obj", "inf_pr"))
     missed = f"{worst} is missed by {violation:.3g}" if violation > 1e-6 else "all conditions are met"
     words = WORDS.get(status, f"IPOPT ended with {status}")
+    if not converged and np.sum(low == high) > np.sum(lower < upper):
+        words = WORDS["Not_Enough_Degrees_Of_Freedom"]
     message = f"{words} after {max(len(costs) - 1, 0)} iterations" + ("" if converged else f"; {missed}")
     return Outcome(z, programme.cost_value(z), converged, message, violation, costs, violations)
 

@@ -70,6 +70,14 @@ class Rollout:
         total += self.cost.value(self.end(qs[steps], ps[steps]))
         return Motion(qs, ps, us, total) if np.isfinite(total) else None
 
+    def measure(self, motion: Motion) -> float:
+        """What the motion costs."""
+        points = [
+            Point(self.horizon.model, k, motion.q[k], motion.p[k], motion.u[k], last=False)
+            for k in range(self.horizon.steps)
+        ]
+        return float(sum(self.cost.value(p) for p in [*points, self.end(motion.q[-1], motion.p[-1])]))
+
     def end(self, q: Array, p: Array) -> Point:
         none = np.zeros(len(self.horizon.controls))
         return Point(self.horizon.model, self.horizon.steps, q, p, none, last=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from symplectree.control.conditions import end_rows
 from symplectree.control.costs import Cost, TotalCost
 from symplectree.control.feedback import Feedback
 from symplectree.control.motion import Derivatives, Motion, Rollout, start_of, trajectory_of
+from symplectree.control.reach import EndCost
 from symplectree.control.riccati import Stages, Sweep, sweep
 from symplectree.control.weights import Horizon, control_limits, horizon_of, target_rows
 from symplectree.errors import ModelError
@@ -35,6 +37,10 @@ class StagewiseResult:
     | gains | u = forces + gains [δq; δp] is the best answer to small deviations | (K, nu, 2 nv) |
     | costates | derivative of the cost from k on in (q_k, p_k) | (K+1, 2 nv) |
     | slope | largest derivative of the cost in a control that is free to move | |
+    | left | largest number by which a given end is missed | |
+
+    With a given end, `costs` and `slopes` are of the cost with the end's weight and multipliers, one solution after the
+    other; `cost` is without.
     """
 
     trajectory: Trajectory
@@ -48,6 +54,7 @@ class StagewiseResult:
     costates: Array
     limits: tuple[Array, Array] = field(repr=False)
     dt: float
+    left: float = 0.0
 
     @property
     def iterations(self) -> int:
@@ -66,8 +73,8 @@ class StagewiseResult:
 class StagewiseNewton:
     """The controls of a model that make its motion cost least, by Newton's method on the whole discrete trajectory.
 
-        problem = StagewiseNewton(model, EffortCost() + PoseCost("hand", (1, 0, 1), position_weight=1e4), steps=100, dt=0.02)
-        result = problem.solve({"shoulder": 0.5})
+        cost = EffortCost() + PoseCost("hand", (1, 0, 1), position_weight=1e4)
+        result = StagewiseNewton(model, cost, steps=100, dt=0.02).solve({"shoulder": 0.5})
 
     Each iteration takes the exact first and second derivatives of every step (`linearize`, order 2, contracted with the
     costates) and solves the quadratic problem that they make by a sweep backward in time (`riccati`), in time
@@ -78,6 +85,8 @@ class StagewiseNewton:
     model: its inputs, or the nv forces when it has none, are the controls, constant over a step.
     cost: a sum of costs (`symplectree.control`). steps or duration [s]; dt [s]; method: of second order, variational.
     limits: (lowest, highest) control, numbers or one for each; motions always keep them.
+    end: (q, v) to be at after the last step, each None (free), an array, or a mapping that fixes what it names; v = 0 is
+        rest. It is reached exactly, by a few solutions with rising weight and multipliers (`reach`).
     """
 
     def __init__(
@@ -90,11 +99,13 @@ class StagewiseNewton:
         dt: float,
         method: Method | None = None,
         limits: Any = None,
+        end: tuple[Any, Any] | None = None,
     ) -> None:
         self.horizon: Horizon = horizon_of(model, steps, duration, dt)
         self.method = chosen(method)
         self.cost = TotalCost(self.horizon, cost)
         self.limits = control_limits(self.horizon, limits)
+        self.rows = [] if end is None else end_rows(self.horizon, end)
 
     def solve(
         self,
@@ -103,6 +114,8 @@ class StagewiseNewton:
         *,
         forces: Any = None,
         tol: float = 1e-9,
+        end_tol: float = 1e-8,
+        end_weight: float = 100.0,
         max_iterations: int = 200,
         progress: bool = False,
     ) -> StagewiseResult:
@@ -111,6 +124,7 @@ class StagewiseNewton:
         forces: controls to begin with, one row or one per step, or the result of another solution (`warm start`); zero
             when left out.
         tol: slope at which to stop, relative to the terms that it is a sum of. progress: print a line per iteration.
+        end_tol: how far from the end the motion may stop; end_weight: of the first try to reach it.
 
         Raises ModelError for bad arguments, and when the first guess cannot be simulated. A solution that is not
         reached is a result with `converged` False and a message; Ctrl-C gives the best so far in the same way.
@@ -123,7 +137,47 @@ class StagewiseNewton:
             raise ModelError(
                 "the first guess cannot be simulated: a step has no solution; give gentler forces or a shorter dt"
             )
-        return _Iteration(self, rollout, q, v, motion, progress).run(tol, max_iterations)
+        if not self.rows:
+            return _Iteration(self, rollout, q, v, motion, progress).run(tol, max_iterations)
+        return self._reach(rollout, q, v, motion, (tol, end_tol, end_weight, max_iterations, progress))
+
+    def _reach(
+        self, rollout: Rollout, q: Array, v: Array, motion: Motion, settings: tuple[float, float, float, int, bool]
+    ) -> StagewiseResult:
+        """Solutions with multipliers of the end that the one before gave."""
+        tol, end_tol, weight, most, progress = settings
+        plain, penalty = self.cost.parts, EndCost(self.horizon, self.rows, weight)
+        rollout.cost = TotalCost.of(self.horizon, [*plain, penalty])
+        costs, slopes, last, before = list[float](), list[float](), weight * 1e10, np.inf
+        while True:
+            motion = replace(motion, cost=rollout.measure(motion))
+            run = _Iteration(self, rollout, q, v, motion, progress)
+            result = run.run(tol, max(most - len(costs), 1))
+            motion = run.motion
+            costs += result.costs.tolist()
+            slopes += result.slopes.tolist()
+            left, name = penalty.worst(rollout.end(motion.q[-1], motion.p[-1]))
+            reached = left <= end_tol
+            if reached or not result.converged or len(costs) >= most or penalty.weight > last:
+                break
+            penalty.multipliers = penalty.multipliers + penalty.weight * penalty.left(
+                rollout.end(motion.q[-1], motion.p[-1])
+            )
+            penalty.weight *= 1.0 if left < 0.1 * before else 10.0
+            before = left
+        message = result.message
+        if reached and result.converged:
+            message = f"converged in {len(costs) - 1} iterations, the end reached within {left:.3g}"
+        if not reached:
+            message = (
+                f"the end is not reached: {name} is missed by {left:.3g}; allow more time or stronger controls, or begin "
+                f"with other forces ({message})"
+            )
+        rollout.cost = self.cost
+        return replace(
+            result, cost=rollout.measure(motion), converged=result.converged and reached, message=message,
+            costs=np.array(costs), slopes=np.array(slopes), left=left,
+        )  # fmt: skip
 
     def _first(self, forces: Any) -> Array:
         if isinstance(forces, StagewiseResult) or hasattr(forces, "trajectory"):

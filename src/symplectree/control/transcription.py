@@ -198,9 +198,7 @@ class Transcription:
         nq, nv, point = model.nq, model.nv, stage.point
         q = self._reached(stage)[:nq]
         w = np.concatenate([chart.embed(q).T @ weight[:nq], weight[nq:]])
-        lin = linearize(
-            model, (point.q, point.p), self.method, self.horizon.dt, order=2, forces=point.u, contract=w
-        )
+        lin = linearize(model, (point.q, point.p), self.method, self.horizon.dt, order=2, forces=point.u, contract=w)
         both = np.hstack([lin.A, lin.B])
         H = 0.5 * (lin.hessian + lin.hessian.T) + both[:nv].T @ chart.embed_second(q, weight[:nq]) @ both[:nv]
         return both.T @ w, H
