@@ -67,7 +67,7 @@ def test_closed_chain_is_held_on_its_tangent_space():
 
 def test_what_cannot_be_held_is_said():
     model = cart_pole()
-    with pytest.raises(st.ModelError, match="does not stay at q.*'angle'"):
+    with pytest.raises(st.ModelError, match=r"does not stay at q.*'angle'"):
         balance(model, {"angle": 1.0}, dt=0.02)
     with pytest.raises(st.ModelError, match="with these forces"):
         balance(model, {"angle": np.pi}, dt=0.02, forces=[1.0])

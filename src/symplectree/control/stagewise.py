@@ -156,7 +156,8 @@ class StagewiseNewton:
             motion = run.motion
             costs += result.costs.tolist()
             slopes += result.slopes.tolist()
-            left, name = penalty.worst(rollout.end(motion.q[-1], motion.p[-1]))
+            end = rollout.end(motion.q[-1], motion.p[-1])
+            left, name = penalty.worst(end)
             reached = left <= end_tol
             if reached or not result.converged or len(costs) >= most or penalty.weight > last:
                 break
