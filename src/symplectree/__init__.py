@@ -82,6 +82,17 @@ from symplectree.simulate import resume, simulate
 from symplectree.stepper import Stepper
 from symplectree.trajectory import Trajectory
 
+
+
+def __getattr__(name: str) -> object:
+    """Subpackages that are imported when they are first used."""
+    if name == "control":
+        import importlib
+
+        return importlib.import_module("symplectree.control")
+    raise AttributeError(f"module 'symplectree' has no attribute {name!r}")
+
+
 __all__ = [
     # building
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
