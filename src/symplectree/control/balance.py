@@ -11,14 +11,21 @@ from symplectree.control.costs import Cost, TotalCost
 from symplectree.control.feedback import Feedback
 from symplectree.control.lqr import lqr, tvlqr
 from symplectree.control.points import Point
-from symplectree.control.weights import control_limits, control_names, horizon_of, target_rows, weight_matrix
+from symplectree.control.weights import (
+    control_limits,
+    control_names,
+    exact_method,
+    horizon_of,
+    target_rows,
+    weight_matrix,
+)
 from symplectree.dynamics import constraint_jacobian, mass_matrix
 from symplectree.errors import ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.linearization import Linearization, linearize
 from symplectree.mechanism.model import Model
-from symplectree.simulate import chosen, consistent_start, initial_state
+from symplectree.simulate import consistent_start, initial_state
 from symplectree.trajectory import Trajectory
 
 
@@ -45,7 +52,7 @@ def balance(
 
     Raises ModelError when no constant controls hold q, and when the controls do not stabilise it, with the eigenvalues.
     """
-    horizon, method = horizon_of(model, 1, None, dt), chosen(method)
+    horizon, method = horizon_of(model, 1, None, dt), exact_method(method)
     q, _ = initial_state(model, q, None)
     if model.rows:
         from symplectree.integrators.prescribed import Prescribed
@@ -81,7 +88,7 @@ def follow(
     QuadraticCost(q=10, v=1) + EffortCost(0.1) + QuadraticCost(q=100, when="end"); only its curvature counts.
     """
     model, steps = trajectory.model, len(trajectory) - 1
-    horizon, method = horizon_of(model, steps, None, dt), chosen(method)
+    horizon, method = horizon_of(model, steps, None, dt), exact_method(method)
     rows = target_rows(horizon, forces, "u", "forces")
     u = np.array(np.broadcast_to(rows, (steps, rows.shape[1])))
     total = TotalCost(horizon, cost)

@@ -13,7 +13,7 @@ from symplectree.control.costs import Cost, TotalCost
 from symplectree.control.ipopt import Outcome, minimize
 from symplectree.control.motion import start_of, trajectory_of
 from symplectree.control.transcription import Transcription
-from symplectree.control.weights import Horizon, control_limits, horizon_of, target_rows
+from symplectree.control.weights import Horizon, control_limits, exact_method, horizon_of, target_rows
 from symplectree.dynamics import momenta, retract
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError
@@ -21,7 +21,6 @@ from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 from symplectree.numeric import shown
-from symplectree.simulate import chosen
 from symplectree.trajectory import Trajectory
 
 
@@ -99,7 +98,7 @@ class DirectProblem:
                 raise ModelError(f"a condition is {shown(condition)}; give one such as CoordinateBounds('x', -1, 1)")
             rows += condition.bind(self.horizon)
         self.programme = Transcription(
-            self.horizon, TotalCost(self.horizon, cost), chosen(method), self._kept(rows), self._periodic(periodic),
+            self.horizon, TotalCost(self.horizon, cost), exact_method(method), self._kept(rows), self._periodic(periodic),
             free_start=self.start is None,
         )  # fmt: skip
 

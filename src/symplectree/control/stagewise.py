@@ -13,12 +13,11 @@ from symplectree.control.feedback import Feedback
 from symplectree.control.motion import Derivatives, Motion, Rollout, start_of, trajectory_of
 from symplectree.control.reach import EndCost
 from symplectree.control.riccati import Stages, Sweep, sweep
-from symplectree.control.weights import Horizon, control_limits, horizon_of, target_rows
+from symplectree.control.weights import Horizon, control_limits, exact_method, horizon_of, target_rows
 from symplectree.errors import ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.simulate import chosen
 from symplectree.trajectory import Trajectory
 
 MOST_DAMPING = 1e12  # relative to the first slope: beyond, no step is left
@@ -102,7 +101,7 @@ class StagewiseNewton:
         end: tuple[Any, Any] | None = None,
     ) -> None:
         self.horizon: Horizon = horizon_of(model, steps, duration, dt)
-        self.method = chosen(method)
+        self.method = exact_method(method)
         self.cost = TotalCost(self.horizon, cost)
         self.limits = control_limits(self.horizon, limits)
         self.rows = [] if end is None else end_rows(self.horizon, end)
@@ -170,9 +169,10 @@ class StagewiseNewton:
         if reached and result.converged:
             message = f"converged in {len(costs) - 1} iterations, the end reached within {left:.3g}"
         if not reached:
+            more = "" if result.converged else f" ({message})"
             message = (
                 f"the end is not reached: {name} is missed by {left:.3g}; allow more time or stronger controls, or begin "
-                f"with other forces ({message})"
+                f"with other forces{more}"
             )
         rollout.cost = self.cost
         return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy as np
 from symplectree.control.charts import Chart
 from symplectree.dynamics.arguments import configuration, velocity
 from symplectree.errors import ModelError
+from symplectree.integrators import Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 from symplectree.numeric import real_array, shown
+from symplectree.simulate import check_seconds, chosen
 
 
 @dataclass(frozen=True)
@@ -149,10 +151,16 @@ def control_limits(horizon: Horizon, limits: Any) -> tuple[Array, Array]:
     return lower, upper
 
 
+def exact_method(method: Any) -> Variational:
+    """A method whose steps `linearize` differentiates; steps are not halved, since a halved one is another function."""
+    method = chosen(method)
+    if not isinstance(method, Variational) or method.order != 2:
+        raise ModelError(f"method is {shown(method)}; control differentiates steps of st.Variational() of order 2")
+    return replace(method, substeps=0)
+
+
 def horizon_of(model: Any, steps: Any, duration: Any, dt: Any) -> Horizon:
     """Checked: a Model, and either steps or a duration that is a whole number of steps."""
-    from symplectree.simulate import check_seconds
-
     if not isinstance(model, Model):
         raise ModelError(f"a problem takes a Model, not {type(model).__name__}; call build() on a Mechanism")
     check_seconds("dt", dt)
