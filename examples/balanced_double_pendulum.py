@@ -38,7 +38,9 @@ motor = np.array([law(t, q, v)[0] for t, q, v in zip(traj.t, traj.q, traj.v, str
 lin = st.linearize(model, (law.q[0], law.p[0]), st.Variational(), DT)
 rates = [np.log(np.abs(np.linalg.eigvals(A))) / DT for A in (lin.A, lin.A - lin.B @ law.gains[0])]
 print("inverted double pendulum on a cart")
-print(f"  by itself it falls with {rates[0].max():.2f} 1/s, held its slowest mode decays with {-rates[1].max():.2f} 1/s")
+print(
+    f"  by itself it falls with {rates[0].max():.2f} 1/s, held its slowest mode decays with {-rates[1].max():.2f} 1/s"
+)
 print(f"  the cart moved up to {np.abs(traj['cart']).max():.3f} m, its motor pushed up to {np.abs(motor).max():.1f} N")
 print(f"  after 5 s the poles lean by {np.degrees(np.abs(traj.q[-1, 1:] - law.q[0, 1:]).max()):.1e}°")
 

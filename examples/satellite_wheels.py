@@ -50,7 +50,9 @@ print(f"satellite with three wheels, {np.degrees(ANGLE):.0f}° in {DURATION:g} s
 print(f"  StagewiseNewton: cost {newton.cost:.9f}, {newton.message}, {middle - begin:.1f} s of CPU time")
 print(f"  DirectProblem:   cost {direct.cost:.9f}, {direct.message}, {done - middle:.1f} s")
 print(f"  they differ by {abs(newton.cost / direct.cost - 1):.1e} of the cost; about one fixed axis it is {plain:.4f}")
-print(f"  attitude reached within {left:.1e} rad, wheels at rest within {np.abs(newton.trajectory.v[-1]).max():.1e} rad/s")
+print(
+    f"  attitude reached within {left:.1e} rad, wheels at rest within {np.abs(newton.trajectory.v[-1]).max():.1e} rad/s"
+)
 print(f"  angular momentum stays below {np.abs(newton.trajectory.momentum[:, :3]).max():.1e} N·m·s")
 
 figure = Figure(figsize=(11, 7.5), layout="constrained")
@@ -62,7 +64,7 @@ for i, name in enumerate(WHEELS):
     axes[0, 1].plot(t, newton.trajectory.v[:, 3 + i], f"C{i}", label=name)
     axes[0, 1].plot(t, 100 * newton.trajectory.v[:, i], f"C{i}--", linewidth=1)
 axes[0, 0].set_ylabel("torque of the motors [N·m], dots: IPOPT")
-axes[0, 1].set_ylabel("speed of the wheels, dashed: 100 × bus [rad/s]")
+axes[0, 1].set_ylabel("wheels, dashed: 100 × bus [rad/s]")
 tip = newton.trajectory.pose("antenna")[:, :3, 3]
 axes[1, 0].plot(tip[:, 0], tip[:, 1], label="x, y")
 axes[1, 0].plot(tip[:, 0], tip[:, 2], label="x, z")
@@ -79,5 +81,7 @@ for ax in axes.flat:
 
 plot = Path("satellite_wheels.png")
 figure.savefig(plot, dpi=150)
-film = newton.trajectory.to_html("satellite_wheels.html", trails=("antenna",), speed=2, title="A satellite turns by wheels")
+film = newton.trajectory.to_html(
+    "satellite_wheels.html", trails=("antenna",), speed=2, title="A satellite turns by wheels"
+)
 print(f"\nplot written to {plot}, film to {film}")

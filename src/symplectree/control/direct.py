@@ -14,7 +14,7 @@ from symplectree.control.ipopt import Outcome, minimize
 from symplectree.control.motion import start_of, trajectory_of
 from symplectree.control.transcription import Transcription
 from symplectree.control.weights import Horizon, control_limits, exact_method, horizon_of, target_rows
-from symplectree.dynamics import momenta, retract
+from symplectree.dynamics import inverse_mass_product, momenta, retract
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError
 from symplectree.integrators import Method
@@ -235,8 +235,9 @@ class DirectProblem:
         states = np.array([outcome.z[t.at(k)][: t.nx] for k in range(self.horizon.steps + 1)])
         u = np.array([outcome.z[t.at(k)][t.nx :] for k in range(self.horizon.steps)])
         q = np.array([chart.normalized(x) for x in states[:, :nq]])
+        v = inverse_mass_product(self.horizon.model, q, states[:, nq:])
         return DirectResult(
-            trajectory_of(self.horizon, q, states[:, nq:]), u, outcome.cost, outcome.converged, outcome.message,
+            trajectory_of(self.horizon, q, v), u, outcome.cost, outcome.converged, outcome.message,
             outcome.violation, outcome.costs, outcome.violations, outcome.z,
         )  # fmt: skip
 

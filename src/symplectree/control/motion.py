@@ -11,22 +11,24 @@ import numpy as np
 from symplectree.control.costs import TotalCost
 from symplectree.control.points import Point
 from symplectree.control.riccati import Stages
+from symplectree.control.steps import Steps
 from symplectree.control.weights import Horizon
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError
-from symplectree.integrators import Method
+from symplectree.integrators import Variational
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
-from symplectree.linearization import linearize
-from symplectree.stepper import Stepper
+from symplectree.simulate import consistent_start, initial_state
 from symplectree.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
 class Motion:
-    """States (K+1, nq), (K+1, nv), controls (K, nu) and what they cost."""
+    """States (K+1, nq), (K+1, nv), (K+1, nv), controls (K, nu) and what they cost."""
 
     q: Array
     p: Array
+    v: Array
     u: Array
     cost: float
 
@@ -43,32 +45,33 @@ class Derivatives:
 
 
 class Rollout:
-    """The discrete mechanics and the cost of one problem."""
+    """The discrete mechanics and the cost of one problem. `exact`: whether with second derivatives of steps."""
 
-    def __init__(self, horizon: Horizon, cost: TotalCost, method: Method) -> None:
-        self.horizon, self.cost, self.method = horizon, cost, method
-        self.stepper = Stepper(horizon.model, method, horizon.dt)
+    def __init__(self, horizon: Horizon, cost: TotalCost, method: Variational, *, exact: bool = True) -> None:
+        self.horizon, self.cost, self.exact = horizon, cost, exact
+        self.steps = Steps(horizon, method)
 
     def run(self, q: Array, v: Array, policy: Callable[[int, Array, Array], Array]) -> Motion | None:
         """The motion from (q, v) under controls u_k = policy(k, q_k, p_k); None when it breaks off."""
         model, steps = self.horizon.model, self.horizon.steps
-        qs, ps = np.zeros((steps + 1, model.nq)), np.zeros((steps + 1, model.nv))
-        us = np.zeros((steps, len(self.horizon.controls)))
-        stepper, total = self.stepper, 0.0
+        qs, (ps, vs) = np.zeros((steps + 1, model.nq)), np.zeros((2, steps + 1, model.nv))
+        us, total = np.zeros((steps, len(self.horizon.controls))), 0.0
         try:
-            stepper.reset(q, v)
+            stepper = self.steps.begin(q, v)
             for k in range(steps):
-                qs[k], ps[k] = stepper.q, stepper.p
+                qs[k], vs[k] = stepper.q, stepper.v
+                ps[k] = momenta(model, qs[k], vs[k])
                 us[k] = policy(k, qs[k], ps[k])
                 if not np.all(np.isfinite(us[k])):
                     return None
                 total += self.cost.value(Point(model, k, qs[k], ps[k], us[k], last=False))
-                stepper.step(us[k])
+                self.steps.take(stepper, us[k])
         except ConvergenceError:
             return None
-        qs[steps], ps[steps] = stepper.q, stepper.p
+        qs[steps], vs[steps] = stepper.q, stepper.v
+        ps[steps] = momenta(model, qs[steps], vs[steps])
         total += self.cost.value(self.end(qs[steps], ps[steps]))
-        return Motion(qs, ps, us, total) if np.isfinite(total) else None
+        return Motion(qs, ps, vs, us, total) if np.isfinite(total) else None
 
     def measure(self, motion: Motion) -> float:
         """What the motion costs."""
@@ -98,33 +101,23 @@ class Rollout:
         for k in reversed(range(steps)):
             q, p, u = motion.q[k], motion.p[k], motion.u[k]
             terms = self.cost.terms(Point(model, k, q, p, u, last=False))
-            lin = linearize(model, (q, p), self.method, self.horizon.dt, order=2, forces=u, contract=costates[k + 1])
-            A[k], B[k], H[k] = lin.A, lin.B, terms.hessian
-            bending[k] = 0.5 * (lin.hessian + lin.hessian.T)
-            costates[k] = terms.gradient[:n] + lin.A.T @ costates[k + 1]
-            slope[k] = terms.gradient[n:] + lin.B.T @ costates[k + 1]
-            sizes = np.abs(terms.gradient[n:]) + np.abs(lin.B.T) @ np.abs(costates[k + 1])
+            A[k], B[k], bending[k] = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
+            H[k] = terms.hessian
+            costates[k] = terms.gradient[:n] + A[k].T @ costates[k + 1]
+            slope[k] = terms.gradient[n:] + B[k].T @ costates[k + 1]
+            sizes = np.abs(terms.gradient[n:]) + np.abs(B[k].T) @ np.abs(costates[k + 1])
             scale = max(scale, float(sizes.max()))
         return Derivatives(Stages(A, B, H, last.hessian[:n, :n], slope), costates, bending, scale)
 
 
-def trajectory_of(horizon: Horizon, q: Array, p: Array) -> Trajectory:
+def trajectory_of(horizon: Horizon, q: Array, v: Array) -> Trajectory:
     """States as a trajectory, which can be drawn, shown and saved."""
-    from symplectree.dynamics import inverse_mass_product
-
-    t = horizon.dt * np.arange(len(q))
-    return Trajectory(horizon.model, t, np.array(q), v=np.asarray(inverse_mass_product(horizon.model, q, p)))
+    return Trajectory(horizon.model, np.array(horizon.dt * np.arange(len(q))), np.array(q), v=np.array(v))
 
 
 def start_of(horizon: Horizon, q0: Any, v0: Any) -> tuple[Array, Array]:
-    """A start that meets the constraints, checked as `simulate` does."""
-    from symplectree.integrators.prescribed import Prescribed
-    from symplectree.simulate import consistent_start, initial_state
-
+    """A start that meets the constraints, checked as `simulate` does; prescribed coordinates rest."""
     model = horizon.model
-    none = Prescribed(model, None, horizon.dt)
-    return consistent_start(model, *initial_state(model, q0, v0), none, told=v0 is None)
-
-
-def momentum_of(horizon: Horizon, q: Array, v: Array) -> Array:
-    return np.asarray(momenta(horizon.model, q, v))
+    q, v = initial_state(model, q0, v0)
+    held = {name: q[model.coordinates.index(name)] for name in horizon.prescribed}
+    return consistent_start(model, q, v, Prescribed(model, held or None, horizon.dt), told=v0 is None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from symplectree.control.feedback import Feedback
 from symplectree.control.motion import Derivatives, Motion, Rollout, start_of, trajectory_of
 from symplectree.control.reach import EndCost
 from symplectree.control.riccati import Stages, Sweep, sweep
-from symplectree.control.weights import Horizon, control_limits, exact_method, horizon_of, target_rows
-from symplectree.errors import ModelError
+from symplectree.control.weights import Horizon, control_limits, control_names, exact_method, horizon_of, target_rows
+from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -66,6 +67,8 @@ class StagewiseResult:
     def feedback(self) -> Feedback:
         """The law that follows this motion and answers deviations best, to first order."""
         x = self.trajectory
+        if self.gains.shape[1] != len(control_names(x.model)):
+            raise ModelError("rates of prescribed coordinates are controls here; `Feedback` gives forces only")
         return Feedback(x.model, -self.gains, x.q, x.p, self.forces, self.dt, self.limits)
 
 
@@ -86,6 +89,10 @@ class StagewiseNewton:
     limits: (lowest, highest) control, numbers or one for each; motions always keep them.
     end: (q, v) to be at after the last step, each None (free), an array, or a mapping that fixes what it names; v = 0 is
         rest. It is reached exactly, by a few solutions with rising weight and multipliers (`reach`).
+    prescribed: coordinates by name whose rates [1/s] are controls as well, after the model's inputs: strings that are
+        pulled, a hand that holds. Without inputs they are the only controls. Costs on velocities need mass everywhere.
+    second: "exact", or "gauss-newton", which leaves out second derivatives of the steps: cheaper for large mechanisms
+        that follow a motion closely, and no longer quadratic.
     """
 
     def __init__(
@@ -99,8 +106,13 @@ class StagewiseNewton:
         method: Method | None = None,
         limits: Any = None,
         end: tuple[Any, Any] | None = None,
+        prescribed: Sequence[str] = (),
+        second: Literal["exact", "gauss-newton"] = "exact",
     ) -> None:
-        self.horizon: Horizon = horizon_of(model, steps, duration, dt)
+        self.horizon: Horizon = horizon_of(model, steps, duration, dt, prescribed)
+        if second not in ("exact", "gauss-newton"):
+            raise ModelError(f"second is {second!r}; give 'exact' or 'gauss-newton'")
+        self.exact = second == "exact"
         self.method = exact_method(method)
         self.cost = TotalCost(self.horizon, cost)
         self.limits = control_limits(self.horizon, limits)
@@ -129,7 +141,7 @@ class StagewiseNewton:
         reached is a result with `converged` False and a message; Ctrl-C gives the best so far in the same way.
         """
         q, v = start_of(self.horizon, q0, v0)
-        rollout = Rollout(self.horizon, self.cost, self.method)
+        rollout = Rollout(self.horizon, self.cost, self.method, exact=self.exact)
         first = self._first(forces)
         motion = rollout.run(q, v, lambda k, _q, _p: first[k])
         if motion is None:
@@ -204,8 +216,13 @@ class _Iteration:
     def run(self, tol: float, most: int) -> StagewiseResult:
         converged, message = False, f"no minimum within {most} iterations; the best motion so far is kept"
         try:
+            if not self._differentiated(self.motion):
+                raise ModelError(
+                    "a step of the first guess cannot be differentiated; give gentler forces or a shorter dt"
+                )
             for count in range(most + 1):
-                self.found = found = self.rollout.derivatives(self.motion)
+                assert self.found is not None
+                found = self.found
                 slope = self._slope(found)
                 self.costs.append(self.motion.cost)
                 self.slopes.append(slope)
@@ -237,8 +254,9 @@ class _Iteration:
             for halving in range(12):
                 length = 0.5**halving
                 tried = self._tried(step, length)
-                if tried is not None and self.motion.cost - tried.cost >= 1e-4 * step.promised(length):
-                    self.motion = tried
+                if tried is None or self.motion.cost - tried.cost < 1e-4 * step.promised(length):
+                    continue
+                if self._differentiated(tried):
                     self._relax(halving)
                     return ""
             if not self._stiffen():
@@ -247,12 +265,22 @@ class _Iteration:
     def _last_step(self, step: Sweep) -> str:
         """The cost can fall by rounding only: take the step if the cost does not rise beyond that, and stop."""
         tried = self._tried(step, 1.0)
-        if tried is not None and tried.cost <= self.motion.cost + 1e-14 * abs(self.motion.cost):
-            self.motion = tried
-            self.found = self.rollout.derivatives(tried)
+        falls = tried is not None and tried.cost <= self.motion.cost + 1e-14 * abs(self.motion.cost)
+        if falls and self._differentiated(tried) and self.found is not None:
             self.costs.append(tried.cost)
             self.slopes.append(self._slope(self.found))
         return "rounding"
+
+    def _differentiated(self, motion: Motion | None) -> bool:
+        """Take the motion with its derivatives, unless a step that follows from the one before has no solution alone."""
+        if motion is None:
+            return False
+        try:
+            self.found = self.rollout.derivatives(motion)
+        except ConvergenceError:
+            return False
+        self.motion = motion
+        return True
 
     def _direction(self, found: Derivatives) -> Sweep | None:
         """Exact second derivatives when they have a minimum, the cost's own when not, damped until one has."""
@@ -300,7 +328,7 @@ class _Iteration:
         n, nu = 2 * horizon.model.nv, len(horizon.controls)
         none = np.zeros((horizon.steps, nu, n))
         return StagewiseResult(
-            trajectory_of(horizon, motion.q, motion.p), motion.u, motion.cost, converged, message,
+            trajectory_of(horizon, motion.q, motion.v), motion.u, motion.cost, converged, message,
             np.array(self.costs), np.array(self.slopes), none if self.swept is None else self.swept.gains,
             np.zeros((horizon.steps + 1, n)) if self.found is None else self.found.costates,
             self.problem.limits, horizon.dt,

@@ -21,15 +21,21 @@ from symplectree.simulate import check_seconds, chosen
 
 @dataclass(frozen=True)
 class Horizon:
-    """What a problem stretches over: K steps of dt [s] of a model, whose inputs (or nv forces) are the controls."""
+    """What a problem stretches over: K steps of dt [s] of a model.
+
+    Controls are its inputs, or the nv forces when it has none; with prescribed coordinates, its inputs and their rates.
+    """
 
     model: Model
     steps: int
     dt: float
+    prescribed: tuple[str, ...] = ()
 
     @property
     def controls(self) -> tuple[str, ...]:
-        return self.model.inputs or self.model.velocities
+        if self.prescribed:
+            return (*self.model.inputs, *self.prescribed)
+        return control_names(self.model)
 
     @cached_property
     def chart(self) -> Chart:
@@ -159,8 +165,8 @@ def exact_method(method: Any) -> Variational:
     return replace(method, substeps=0)
 
 
-def horizon_of(model: Any, steps: Any, duration: Any, dt: Any) -> Horizon:
-    """Checked: a Model, and either steps or a duration that is a whole number of steps."""
+def horizon_of(model: Any, steps: Any, duration: Any, dt: Any, prescribed: Sequence[str] = ()) -> Horizon:
+    """Checked: a Model, either steps or a duration that is a whole number of steps, prescribed coordinates by name."""
     if not isinstance(model, Model):
         raise ModelError(f"a problem takes a Model, not {type(model).__name__}; call build() on a Mechanism")
     check_seconds("dt", dt)
@@ -173,8 +179,14 @@ def horizon_of(model: Any, steps: Any, duration: Any, dt: Any) -> Horizon:
             raise ModelError(f"duration {duration:g} s is no whole number of steps of {dt:g} s")
     if not isinstance(steps, int | np.integer) or isinstance(steps, bool) or steps < 1:
         raise ModelError(f"steps is {shown(steps)}; give a whole number, 1 or more")
-    if model.massless:
-        raise ModelError(
-            f"coordinate {model.massless[0]!r} moves no mass and must be prescribed, which controls are not"
-        )
-    return Horizon(model, int(steps), float(dt))
+    chart = Chart(model)
+    plain = [model.coordinates[i] for i in chart.plain_q]
+    for name in prescribed:
+        if name not in plain:
+            raise ModelError(unknown("coordinate without quaternion", name, plain))
+    for name in model.massless:
+        if name not in prescribed:
+            raise ModelError(
+                f"coordinate {name!r} moves no mass and must be prescribed, which this problem does not do"
+            )
+    return Horizon(model, int(steps), float(dt), tuple(prescribed))
