@@ -48,7 +48,8 @@ drawn = {
 }
 cost = st.control.EffortCost(5e-3)
 for frame, place in drawn.items():
-    cost = cost + st.control.PoseCost(frame, place, position_weight=(2, 2, 200), when="way")
+    for when, weight in (("way", 1.0), ("end", DT)):
+        cost = cost + weight * st.control.PoseCost(frame, place, position_weight=(2, 2, 200), when=when)
 
 # each string shortened by as much as its own point rises
 points = {name: name.replace("hand", "wrist").removesuffix(" string") for name in controls}
@@ -101,7 +102,8 @@ right.set_ylabel("lengths and places, from the start [cm]")
 for axes in (left, right):
     axes.set_xlabel("time [s]")
     axes.grid(alpha=0.3)
-left.legend(frameon=False)
+left.legend(frameon=False, loc="upper right")
+left.set_ylim(0, 1.35e3 * before.mean(axis=0).max())
 right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 plot = Path("marionette_follows.png")

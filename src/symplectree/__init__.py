@@ -83,7 +83,6 @@ from symplectree.stepper import Stepper
 from symplectree.trajectory import Trajectory
 
 
-
 def __getattr__(name: str) -> object:
     """Subpackages that are imported when they are first used."""
     if name == "control":
