@@ -85,10 +85,10 @@ from symplectree.trajectory import Trajectory
 
 def __getattr__(name: str) -> object:
     """Subpackages that are imported when they are first used."""
-    if name == "control":
+    if name in ("control", "interop"):
         import importlib
 
-        return importlib.import_module("symplectree.control")
+        return importlib.import_module(f"symplectree.{name}")
     raise AttributeError(f"module 'symplectree' has no attribute {name!r}")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from control_problems import cart_pole, oscillator, quaternion, spacecraft
-from symplectree.control import EffortCost, PoseCost, QuadraticCost, StagewiseNewton
+from control_problems import cart_pole, closed_pendulum, oscillator, quaternion, spacecraft
+from symplectree.control import DirectProblem, EffortCost, PoseCost, QuadraticCost, StagewiseNewton
 from symplectree.control.costs import TotalCost
 from symplectree.control.motion import Rollout
 from symplectree.control.weights import Horizon
@@ -146,6 +146,86 @@ def test_end_out_of_reach_is_said_and_the_best_kept():
     assert result.trajectory["x"][-1] > 0.01  # as far as the motor gets
 
 
+def test_closed_chain_reaches_its_end_and_costs_what_ipopt_says():
+    model = closed_pendulum()
+    start = st.assemble(model, {"crank": 0.2, "rod": -0.2, "rocker": 0.2})
+    given = {"steps": 25, "dt": 0.04, "end": ({"crank": 1.5}, {"crank": 0.0})}
+    newton = StagewiseNewton(model, EffortCost(), **given).solve(start, end_tol=1e-10)
+    assert newton.converged, newton.message
+    assert newton.trajectory.constraint_error.max() < 1e-12
+    direct = DirectProblem(model, EffortCost(), start=(start, None), **given).solve()
+    assert direct.converged, direct.message
+    assert direct.trajectory.constraint_error.max() < 1e-9
+    assert newton.cost == pytest.approx(direct.cost, rel=1e-6)
+
+
+def hanging_mass():
+    """A mass on a string from a carriage, both moved by hand; a motor blows it sideways."""
+    m = st.Mechanism()
+    m.world.link("mass", st.Free("mass"), mass=0.5, inertia=(0.01, 0.02, 0.015)).frame("eye", at=(0, 0, 0.1))
+    m.frames(st.tx("carriage", name="carriage"))
+    m.add(st.DistanceConstraint("eye", "carriage", "string"), st.JointDamper("mass", 0.02))
+    m.add(st.SpatialWrench("mass", force=("wind", 0, 0)))
+    return m.build()
+
+
+def test_rates_of_prescribed_coordinates_have_exact_derivatives():
+    model = hanging_mass()
+    horizon = Horizon(model, 8, 0.05, ("carriage", "string"))
+    assert horizon.controls == ("wind", "carriage", "string")
+    rollout = Rollout(
+        horizon,
+        TotalCost(horizon, EffortCost(0.3) + PoseCost("eye", (0.3, 0, -0.5), when="way")),
+        st.Variational(tol=1e-15),
+    )
+    start = st.assemble(model, {"mass": (0.1, 0.05, -1.1, 1, 0, 0, 0), "string": 1.0})
+    rng = np.random.default_rng(0)
+    u = 0.3 * rng.normal(size=(8, 3))
+    motion = rollout.run(start, np.zeros(model.nv), lambda k, _q, _p: u[k])
+    assert np.allclose(np.diff(motion.q[:, model.coordinates.index("string")]), 0.05 * u[:, 2], rtol=0, atol=1e-14)
+    found = rollout.derivatives(motion)
+    s, H = found.stages, found.stages.H + found.bending
+    d, h = rng.normal(size=u.shape), 1e-3
+    value = lambda a: total_cost(rollout, start, np.zeros(model.nv), u + a * d)  # noqa: E731
+    slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
+    second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
+    x, bent = np.zeros(2 * model.nv), 0.0
+    for k in range(8):
+        z = np.concatenate([x, d[k]])
+        bent += z @ H[k] @ z
+        x = s.A[k] @ x + s.B[k] @ d[k]
+    assert slope == pytest.approx(np.sum(s.slope * d), rel=1e-8)
+    assert second == pytest.approx(bent + x @ s.last @ x, rel=1e-6)
+
+
+def test_strings_are_pulled_and_simulate_gives_the_same_motion():
+    model = hanging_mass()
+    cost = EffortCost({"carriage": 0.01, "string": 0.01, "wind": 10.0}) + PoseCost(
+        "eye", (0.2, 0, -0.8), position_weight=50
+    )
+    problem = StagewiseNewton(model, cost, steps=30, dt=0.05, prescribed=("carriage", "string"), second="gauss-newton")
+    start = st.assemble(model, {"mass": (0, 0, -1.1, 1, 0, 0, 0), "string": 1.0})
+    result = problem.solve(start, tol=1e-6)
+    assert result.converged, result.message
+    assert np.linalg.norm(result.trajectory.pose("eye")[-1, :3, 3] - (0.2, 0, -0.8)) < 0.02
+    moved = {name: result.trajectory[name] for name in ("carriage", "string")}
+    again = st.simulate(model, start, duration=1.5, dt=0.05, prescribed=moved, forces=result.forces[:, :1])
+    assert np.allclose(again.q, result.trajectory.q, rtol=0, atol=1e-10)
+    with pytest.raises(st.ModelError, match="forces only"):
+        result.feedback()
+
+
+def test_gauss_newton_lowers_the_cost():
+    exact, gauss = (
+        StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05, second=second).solve({}, forces=0.1)
+        for second in ("exact", "gauss-newton")
+    )
+    assert exact.converged
+    again = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=gauss)
+    assert again.cost <= gauss.cost and gauss.cost < gauss.costs[0] / 100
+    assert np.all(np.diff(gauss.costs) <= 0)
+
+
 def test_iterations_run_out_in_words():
     result = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=0.1, max_iterations=2)
     assert not result.converged and "within 2 iterations" in result.message
@@ -165,6 +245,11 @@ def test_iterations_run_out_in_words():
         (lambda m: StagewiseNewton(m, PoseCost("hand", (0, 0, 0)), steps=5, dt=0.1), "hand"),
         (lambda m: StagewiseNewton(st.Mechanism(), SWING, steps=5, dt=0.1), "call build"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({"nobody": 1}), "nobody"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, method=st.RK4()), "order 2"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, method=st.Variational(order=4)), "order 2"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, prescribed=["nobody"]), "nobody"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, second="none"), "gauss-newton"),
+        (lambda m: StagewiseNewton(hanging_mass(), EffortCost(), steps=5, dt=0.1), "moves no mass"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, forces=np.zeros((3, 1))), "rows"),
     ],
 )

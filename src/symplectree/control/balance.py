@@ -21,7 +21,7 @@ from symplectree.control.weights import (
 )
 from symplectree.dynamics import constraint_jacobian, mass_matrix
 from symplectree.errors import ModelError
-from symplectree.integrators import Method
+from symplectree.integrators import Method, Variational
 from symplectree.lie import Array
 from symplectree.linearization import Linearization, linearize
 from symplectree.mechanism.model import Model
@@ -52,14 +52,14 @@ def balance(
 
     Raises ModelError when no constant controls hold q, and when the controls do not stabilise it, with the eigenvalues.
     """
-    horizon, method = horizon_of(model, 1, None, dt), exact_method(method)
+    horizon, exact = horizon_of(model, 1, None, dt), exact_method(method)
     q, _ = initial_state(model, q, None)
     if model.rows:
         from symplectree.integrators.prescribed import Prescribed
 
         consistent_start(model, q, np.zeros(model.nv), Prescribed(model, None, dt), told=True)
     u = None if forces is None else target_rows(horizon, forces, "u", "forces")[0]
-    u, lin = _held(model, q, method, dt, u)
+    u, lin = _held(model, q, exact, dt, u)
     n, nu = model.nv, len(horizon.controls)
     T = np.eye(2 * n)  # from (q, p) to (q, v) at rest
     T[n:, n:] = np.linalg.inv(mass_matrix(model, q))
@@ -88,14 +88,14 @@ def follow(
     QuadraticCost(q=10, v=1) + EffortCost(0.1) + QuadraticCost(q=100, when="end"); only its curvature counts.
     """
     model, steps = trajectory.model, len(trajectory) - 1
-    horizon, method = horizon_of(model, steps, None, dt), exact_method(method)
+    horizon, exact = horizon_of(model, steps, None, dt), exact_method(method)
     rows = target_rows(horizon, forces, "u", "forces")
     u = np.array(np.broadcast_to(rows, (steps, rows.shape[1])))
     total = TotalCost(horizon, cost)
     A, B, Q, R = [], [], [], []
     m = 2 * model.nv
     for k in range(steps):
-        lin = linearize(model, (trajectory.q[k], trajectory.p[k]), method, dt, forces=u[k])
+        lin = linearize(model, (trajectory.q[k], trajectory.p[k]), exact, dt, forces=u[k])
         H = total.terms(Point(model, k, trajectory.q[k], trajectory.p[k], u[k], last=False)).hessian
         A.append(lin.A)
         B.append(lin.B)
@@ -125,7 +125,7 @@ def tangent_space(model: Model, q: Array) -> tuple[Array, Array]:
     return Z, np.block([[left @ mass_matrix(model, q), np.zeros_like(left)], [np.zeros_like(left), left]])
 
 
-def _held(model: Model, q: Array, method: Method, dt: float, u: Array | None) -> tuple[Array, Linearization]:
+def _held(model: Model, q: Array, method: Variational, dt: float, u: Array | None) -> tuple[Array, Linearization]:
     """Controls that hold q, by Newton on the step, and the step's derivatives there."""
     chart, names = Chart(model), control_names(model)
     rest, given = np.zeros(model.nv), u is not None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.assembly import assemble
 from symplectree.control.conditions import Condition, NumberRow, Rows, end_rows
 from symplectree.control.costs import Cost, TotalCost
 from symplectree.control.ipopt import Outcome, minimize
@@ -16,7 +17,7 @@ from symplectree.control.transcription import Transcription
 from symplectree.control.weights import Horizon, control_limits, exact_method, horizon_of, target_rows
 from symplectree.dynamics import inverse_mass_product, momenta, retract
 from symplectree.dynamics.arguments import configuration
-from symplectree.errors import ModelError
+from symplectree.errors import AssemblyError, ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
@@ -222,13 +223,20 @@ class DirectProblem:
         return z
 
     def _straight(self) -> Trajectory:
-        """From start to end by one increment, at rest: momenta that fit come with the first iterations."""
-        model, steps = self.horizon.model, self.horizon.steps
+        """From start to end by one increment; with constraints by states at rest that meet them."""
+        model, steps, dt = self.horizon.model, self.horizon.steps, self.horizon.dt
         q0 = self._first()[: model.nq]
         way = self.horizon.chart.difference(q0, self._goal)
         q = np.array([retract(model, q0, way * k / steps) for k in range(steps + 1)])
-        v = np.tile(way / (steps * self.horizon.dt), (steps + 1, 1))
-        return Trajectory(model, self.horizon.dt * np.arange(steps + 1), q, v=v)
+        v = np.tile(way / (steps * dt), (steps + 1, 1))
+        if model.rows:
+            v[:] = 0
+            for k in range(steps + 1):
+                try:
+                    q[k] = assemble(model, q[k])
+                except AssemblyError:
+                    q[k] = q[max(k - 1, 0)]
+        return trajectory_of(self.horizon, q, v)
 
     def _result(self, outcome: Outcome) -> DirectResult:
         t, nq, chart = self.programme, self.horizon.model.nq, self.horizon.chart

@@ -118,7 +118,7 @@ def _functions(casadi: Any, t: Transcription, rows: int) -> dict[str, Any]:
         return [DM(hessian, t.hessian(z, float(scale[0]), multipliers))]
 
     none = dense(0, 0)
-    made = {
+    made: dict[str, tuple[Callable[..., list[Any]], dict[str, Any], dict[str, Any]]] = {
         "nlp": (values, {"x": point, "p": none}, {"f": number, "g": dense(rows, 1)}),
         "grad_f": (gradient, {"x": point, "p": none}, {"f": number, "grad_f_x": point}),
         "jac_g": (slopes, {"x": point, "p": none}, {"g": dense(rows, 1), "jac_g_x": jacobian}),

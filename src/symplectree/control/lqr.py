@@ -11,6 +11,7 @@ import numpy as np
 from symplectree.control.weights import weight_matrix
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.mechanism.model import Model
 from symplectree.numeric import real_array, shown
 
 MARGIN = 1e-9  # of an eigenvalue's modulus to one, and of a singular value to zero, relative
@@ -43,6 +44,8 @@ def lqr(A: Any, B: Any, Q: Any, R: Any, N: Any = None) -> Regulator:
     """
     from scipy.linalg import solve_discrete_are
 
+    if isinstance(A, Model):
+        raise ModelError("lqr takes matrices; for a model at an equilibrium use balance(model, q, dt=…)")
     A, B = _matrix(A, "A"), _matrix(B, "B")
     n, m = B.shape
     if A.shape != (n, n):

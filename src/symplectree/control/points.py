@@ -58,7 +58,7 @@ class Point:
     def _mass(self) -> tuple[Array, Array]:
         """M⁻¹ and N(v)."""
         terms = lagrangian_derivatives(self.model, self.q, self.v)
-        return np.linalg.inv(terms.dvdv), terms.dqdv.T
+        return np.asarray(np.linalg.inv(terms.dvdv), dtype=np.float64), terms.dqdv.T
 
     @cached_property
     def velocity_slope(self) -> tuple[Array, Array]:

@@ -265,16 +265,15 @@ class _Iteration:
     def _last_step(self, step: Sweep) -> str:
         """The cost can fall by rounding only: take the step if the cost does not rise beyond that, and stop."""
         tried = self._tried(step, 1.0)
-        falls = tried is not None and tried.cost <= self.motion.cost + 1e-14 * abs(self.motion.cost)
-        if falls and self._differentiated(tried) and self.found is not None:
+        if tried is None or tried.cost > self.motion.cost + 1e-14 * abs(self.motion.cost):
+            return "rounding"
+        if self._differentiated(tried) and self.found is not None:
             self.costs.append(tried.cost)
             self.slopes.append(self._slope(self.found))
         return "rounding"
 
-    def _differentiated(self, motion: Motion | None) -> bool:
+    def _differentiated(self, motion: Motion) -> bool:
         """Take the motion with its derivatives, unless a step that follows from the one before has no solution alone."""
-        if motion is None:
-            return False
         try:
             self.found = self.rollout.derivatives(motion)
         except ConvergenceError:

@@ -20,7 +20,7 @@ from symplectree.control.costs import TotalCost
 from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
 from symplectree.errors import SymplectreeError
-from symplectree.integrators import Method
+from symplectree.integrators import Variational
 from symplectree.lie import Array
 from symplectree.linearization import Linearization, linearize
 
@@ -44,7 +44,7 @@ class Transcription:
         self,
         horizon: Horizon,
         cost: TotalCost,
-        method: Method,
+        method: Variational,
         rows: list[Rows],
         periodic: NDArray[np.int64],
         *,
@@ -199,6 +199,7 @@ class Transcription:
         q = self._reached(stage)[:nq]
         w = np.concatenate([chart.embed(q).T @ weight[:nq], weight[nq:]])
         lin = linearize(model, (point.q, point.p), self.method, self.horizon.dt, order=2, forces=point.u, contract=w)
+        assert lin.hessian is not None
         both = np.hstack([lin.A, lin.B])
         H = 0.5 * (lin.hessian + lin.hessian.T) + both[:nv].T @ chart.embed_second(q, weight[:nq]) @ both[:nv]
         return both.T @ w, H

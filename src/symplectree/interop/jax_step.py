@@ -29,6 +29,7 @@ def jax_step(model: Model, *, dt: float, method: Any = None) -> Callable[[Any, A
         import jax
     except ImportError:
         raise ModelError("jax_step needs JAX; install it with pip install 'symplectree[jax]'") from None
+    config: Any = jax.config
     raw = RawStep(model, dt, method)
     nq, nv, nu = raw.sizes
     m = nq + nv + nu
@@ -49,13 +50,13 @@ def jax_step(model: Model, *, dt: float, method: Any = None) -> Callable[[Any, A
         return ask
 
     second = called(raw.second, (nq + nv, m, m))
-    slope, value = jax.custom_jvp(called(lambda *x: raw.first(*x)[1], (nq + nv, m))), None
+    slope = jax.custom_jvp(called(lambda *x: raw.first(*x)[1], (nq + nv, m)))
     slope.defjvp(lambda z, dz: (slope(z[0]), second(z[0]) @ dz[0]))
     value = jax.custom_jvp(called(raw.value, (nq + nv,)))
     value.defjvp(lambda z, dz: (value(z[0]), slope(z[0]) @ dz[0]))
 
     def step(q: Any, p: Any, u: Any) -> tuple[Any, Any]:
-        if not jax.config.jax_enable_x64:
+        if not config.jax_enable_x64:
             raise ModelError("JAX computes in single precision; call jax.config.update('jax_enable_x64', True) first")
         for name, given, size in (("q", q, nq), ("p", p, nv), ("u", u, nu)):
             if jax.numpy.shape(given) != (size,):

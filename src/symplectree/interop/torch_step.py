@@ -30,7 +30,7 @@ def torch_step(model: Model, *, dt: float, method: Any = None) -> Callable[[Any,
     raw = RawStep(model, dt, method)
     nq, nv, nu = raw.sizes
 
-    class Step(torch.autograd.Function):  # type: ignore[misc]
+    class Step(torch.autograd.Function):
         @staticmethod
         def forward(context: Any, z: Any) -> Any:
             rows = z.detach().cpu().double().numpy().reshape(-1, nq + nv + nu)
