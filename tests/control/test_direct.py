@@ -14,6 +14,7 @@ from symplectree.control import (
     StagewiseNewton,
     VelocityBounds,
 )
+from symplectree.control.transcription import Transcription
 
 UP = ({"x": 0.0, "angle": np.pi}, 0.0)
 
@@ -105,6 +106,30 @@ def test_what_cannot_be_met_is_said_with_the_last_iterate():
     assert "missed by" in result.message and result.violation > 1e-3
     assert np.all(np.isfinite(result.trajectory.q))
     assert np.abs(result.forces).max() <= 1 + 1e-8
+
+
+def test_ctrl_c_keeps_the_last_iterate(monkeypatch):
+    calls, exact = [], Transcription.hessian
+
+    def interrupted(self, *arguments):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return exact(self, *arguments)
+
+    monkeypatch.setattr(Transcription, "hessian", interrupted)
+    result = swing_up().solve()
+    assert not result.converged and "Ctrl-C" in result.message
+    assert np.all(np.isfinite(result.forces)) and np.any(result.forces)
+
+
+def test_errors_of_a_cost_are_not_hidden(monkeypatch):
+    def broken(self, z):
+        raise ZeroDivisionError("of the user's own")
+
+    monkeypatch.setattr(Transcription, "cost_gradient", broken)
+    with pytest.raises(ZeroDivisionError, match="user's own"):
+        swing_up().solve()
 
 
 @pytest.mark.parametrize(

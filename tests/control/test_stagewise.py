@@ -226,6 +226,35 @@ def test_gauss_newton_lowers_the_cost():
     assert np.all(np.diff(gauss.costs) <= 0)
 
 
+def test_one_step():
+    problem = StagewiseNewton(oscillator(), EffortCost(0.1) + QuadraticCost(9, 3, when="end"), steps=1, dt=0.05)
+    result = problem.solve({"a": 1.0})
+    assert result.converged and result.forces.shape == (1, 1) and len(result.trajectory) == 2
+
+
+def test_controls_without_weight_end_in_words():
+    """Nothing costs anything but the end, which two steps of force can reach in many ways."""
+    problem = StagewiseNewton(cart_pole(inputs=False), QuadraticCost(1, when="end"), steps=20, dt=0.05)
+    result = problem.solve({"x": 0.3})
+    assert result.cost < 1e-3 * result.costs[0]
+    assert result.message
+
+
+def test_ctrl_c_keeps_the_best(monkeypatch):
+    calls, derivatives = [], Rollout.derivatives
+
+    def interrupted(self, motion):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return derivatives(self, motion)
+
+    monkeypatch.setattr(Rollout, "derivatives", interrupted)
+    result = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=0.1)
+    assert not result.converged and "Ctrl-C" in result.message
+    assert result.cost < result.costs[0]
+
+
 def test_iterations_run_out_in_words():
     result = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=0.1, max_iterations=2)
     assert not result.converged and "within 2 iterations" in result.message

@@ -41,7 +41,8 @@ def minimize(
     import casadi
 
     low, high = programme.bounds()
-    functions = _functions(casadi, programme, len(low))
+    faults: list[Exception] = []
+    functions = _functions(casadi, programme, len(low), faults)
     settings = {
         "grad_f": functions["grad_f"], "jac_g": functions["jac_g"], "hess_lag": functions["hess_lag"],
         "no_nlp_grad": True, "calc_lam_p": False, "print_time": False, "error_on_fail": False, "show_eval_warnings": False,
@@ -53,6 +54,8 @@ def minimize(
     except RuntimeError as error:
         raise ModelError(f"IPOPT does not take these options: {str(error).splitlines()[-1]}") from None
     solution = solver(x0=z, lbx=lower, ubx=upper, lbg=low, ubg=high)
+    if faults:  # IPOPT takes them for values that are not finite
+        raise faults[0]
     statistics = solver.stats()
     z = np.asarray(solution["x"]).ravel()
     violation, worst = _violation(programme, z, low, high)
@@ -83,7 +86,7 @@ WORDS = {
     "dt or another guess",
     "Error_In_Step_Computation": "the conditions contradict or repeat each other",
     "Search_Direction_Becomes_Too_Small": "no step improves the last iterate",
-    "User_Requested_Stop": "stopped",
+    "NonIpopt_Exception_Thrown": "stopped by Ctrl-C",
 }
 
 
@@ -97,8 +100,8 @@ def _violation(programme: Transcription, z: Array, low: Array, high: Array) -> t
     return float(off[worst]), programme.names()[worst]
 
 
-def _functions(casadi: Any, t: Transcription, rows: int) -> dict[str, Any]:
-    """The programme as functions that IPOPT asks, with the signatures that CasADi expects of them."""
+def _functions(casadi: Any, t: Transcription, rows: int, faults: list[Exception]) -> dict[str, Any]:
+    """The programme as functions that IPOPT asks, with the signatures that CasADi expects; errors go to `faults`."""
     dense, n = casadi.Sparsity.dense, t.size
     jacobian = _sparsity(casadi, rows, n, t.jacobian_pattern)
     hessian = _sparsity(casadi, n, n, t.hessian_pattern)
@@ -126,11 +129,16 @@ def _functions(casadi: Any, t: Transcription, rows: int) -> dict[str, Any]:
             bending, {"x": point, "p": none, "lam_f": number, "lam_g": dense(rows, 1)}, {"triu_hess_gamma_x_x": hessian}
         ),
     }  # fmt: skip
-    return {name: _callback(casadi, name, *rest) for name, rest in made.items()}
+    return {name: _callback(casadi, faults, name, *rest) for name, rest in made.items()}
 
 
 def _callback(
-    casadi: Any, name: str, function: Callable[..., list[Any]], inputs: dict[str, Any], outputs: dict[str, Any]
+    casadi: Any,
+    faults: list[Exception],
+    name: str,
+    function: Callable[..., list[Any]],
+    inputs: dict[str, Any],
+    outputs: dict[str, Any],
 ) -> Any:
     class Asked(casadi.Callback):
         def __init__(self) -> None:
@@ -156,7 +164,11 @@ def _callback(
             return list(outputs.values())[i]
 
         def eval(self, arguments: list[Any]) -> list[Any]:
-            return function(*(np.asarray(x).ravel() for x in arguments))
+            try:
+                return function(*(np.asarray(x).ravel() for x in arguments))
+            except Exception as error:
+                faults.append(error)
+                raise
 
     return Asked()
 

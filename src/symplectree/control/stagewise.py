@@ -228,7 +228,7 @@ class _Iteration:
                 self.slopes.append(slope)
                 if self.progress:
                     print(f"{count:4d}  cost {self.motion.cost:.10g}  slope {slope:.3g}  damping {self.damping:.3g}")
-                self.unit = float(np.abs(found.stages.H[:, -found.stages.B.shape[2] :, :]).max()) + 1e-30
+                self.unit = _curvature(found.stages)
                 if slope <= tol * found.scale:
                     converged, message = True, f"converged in {count} iterations: slope {slope:.3g}"
                     self._gains(found)
@@ -332,6 +332,12 @@ class _Iteration:
             np.zeros((horizon.steps + 1, n)) if self.found is None else self.found.costates,
             self.problem.limits, horizon.dt,
         )  # fmt: skip
+
+
+def _curvature(stages: Stages) -> float:
+    """The size of the cost's second derivatives in controls, of which damping is a multiple."""
+    last = stages.B[-1].T @ stages.last @ stages.B[-1]
+    return float(np.abs(stages.H[:, -stages.B.shape[2] :, :]).max() + np.abs(last).max()) + 1e-30
 
 
 _WORDS = {
