@@ -18,6 +18,7 @@ SMALL = {
     "closed_chains.py": ["--quick"],
     "operation_counts.py": ["--quick"],
     "compiled_code.py": ["--quick"],
+    "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
 }
 
 

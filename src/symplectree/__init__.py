@@ -82,6 +82,16 @@ from symplectree.simulate import resume, simulate
 from symplectree.stepper import Stepper
 from symplectree.trajectory import Trajectory
 
+
+def __getattr__(name: str) -> object:
+    """Subpackages that are imported when they are first used."""
+    if name in ("control", "interop"):
+        import importlib
+
+        return importlib.import_module(f"symplectree.{name}")
+    raise AttributeError(f"module 'symplectree' has no attribute {name!r}")
+
+
 __all__ = [
     # building
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",

@@ -1,0 +1,23 @@
+"""Optimal control: regulators, whole-trajectory Newton, direct optimisation, and what motions cost.
+
+import symplectree as st
+
+held = st.control.balance(model, upright, dt=0.01)
+traj = st.simulate(model, near, duration=5, dt=0.01, forces=held)
+"""
+
+from symplectree.control.balance import balance, follow
+from symplectree.control.conditions import Condition, CoordinateBounds, FrameBounds, VelocityBounds
+from symplectree.control.costs import Cost, EffortCost, QuadraticCost
+from symplectree.control.direct import DirectProblem, DirectResult
+from symplectree.control.feedback import Feedback
+from symplectree.control.formula_cost import FormulaCost
+from symplectree.control.lqr import Regulator, lqr, tvlqr
+from symplectree.control.pose_cost import PoseCost
+from symplectree.control.stagewise import StagewiseNewton, StagewiseResult
+
+__all__ = [
+    "Condition", "CoordinateBounds", "Cost", "DirectProblem", "DirectResult", "EffortCost", "Feedback", "FormulaCost",
+    "FrameBounds", "PoseCost", "QuadraticCost", "Regulator", "StagewiseNewton", "StagewiseResult", "VelocityBounds",
+    "balance", "follow", "lqr", "tvlqr",
+]  # fmt: skip

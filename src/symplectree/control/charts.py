@@ -1,0 +1,173 @@
+"""Configurations and their increments, to second order: what optimisers need on joints with quaternions.
+
+An increment ξ (nv) of a configuration q is that of `st.retract`: plain addition, except for Ball and Free, whose
+quaternions turn by rotation vectors and twists of the moving frame. Three maps are needed with two derivatives each:
+
+    local     e(ξ) = local(q₀, q ⊕ ξ)       what costs weigh, exact far from q₀
+    embed     Q(ξ) = q ⊕ ξ                  the nq numbers that formulas take
+    chart     ξ(Q) = local(q, Q / |Q|)      increments of the nq numbers that IPOPT moves
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from symplectree.lie import Array, hat, quaternion_matrix
+from symplectree.mechanism.model import JointPlace, Model
+
+
+class Chart:
+    """The increments of one model's configurations."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.curved = [place for place in model.joints.values() if place.joint.nq != place.joint.nv]
+        plain = [place for place in model.joints.values() if place.joint.nq == place.joint.nv]
+        self.plain_q = np.array([i for place in plain for i in range(place.q.start, place.q.stop)], dtype=int)
+        self.plain_v = np.array([i for place in plain for i in range(place.v.start, place.v.stop)], dtype=int)
+
+    def difference(self, a: Array, b: Array) -> Array:
+        """The increment from a to b, (nv,)."""
+        out = np.zeros(self.model.nv)
+        out[self.plain_v] = b[self.plain_q] - a[self.plain_q]
+        for place in self.curved:
+            out[place.v] = place.joint.local(a[place.q], b[place.q])
+        return out
+
+    def local(self, origin: Array, q: Array) -> tuple[Array, Array]:
+        """e = local(origin, q) and its derivative along increments of q, (nv,) and (nv, nv)."""
+        e, slope = self.difference(origin, q), np.eye(self.model.nv)
+        for place in self.curved:
+            value, jacobian, _ = _local(place.joint.nv)(origin[place.q], q[place.q], np.zeros(place.joint.nv))
+            e[place.v], slope[place.v, place.v] = np.asarray(value).ravel(), np.asarray(jacobian)
+        return e, slope
+
+    def local_second(self, origin: Array, q: Array, weight: Array) -> Array:
+        """Second derivative of weight·local(origin, q ⊕ ξ) at ξ = 0, (nv, nv)."""
+        out = np.zeros((self.model.nv, self.model.nv))
+        for place in self.curved:
+            _, _, second = _local(place.joint.nv)(origin[place.q], q[place.q], weight[place.v])
+            out[place.v, place.v] = np.asarray(second)
+        return out
+
+    def embed(self, q: Array) -> Array:
+        """Derivative of the nq numbers along increments, (nq, nv)."""
+        out = np.zeros((self.model.nq, self.model.nv))
+        out[self.plain_q, self.plain_v] = 1.0
+        for place in self.curved:
+            at = _quaternion(place)
+            out[place.q.stop - 4 : place.q.stop, place.v.start : place.v.start + 3] = 0.5 * _left(q[at])[:, 1:]
+            if place.joint.nv == 6:
+                out[place.q.start : place.q.start + 3, place.v.start + 3 : place.v.stop] = quaternion_matrix(q[at])
+        return out
+
+    def embed_second(self, q: Array, weight: Array) -> Array:
+        """Second derivative of weight·(q ⊕ ξ) at ξ = 0, (nv, nv): Q = q (1 − |ω|²/8, ω/2), x + R (v + ½ ω × v)."""
+        out = np.zeros((self.model.nv, self.model.nv))
+        for place in self.curved:
+            at, w = _quaternion(place), slice(place.v.start, place.v.start + 3)
+            out[w, w] = -0.25 * (weight[at] @ q[at]) * np.eye(3)
+            if place.joint.nv == 6:
+                v = slice(place.v.start + 3, place.v.stop)
+                pulled = quaternion_matrix(q[at]).T @ weight[place.q.start : place.q.start + 3]
+                out[w, v], out[v, w] = -0.5 * hat(pulled), 0.5 * hat(pulled)
+        return out
+
+    def chart(self, q: Array) -> Array:
+        """Derivative of the increment by the nq numbers, (nv, nq); a quaternion may have any length."""
+        out = np.zeros((self.model.nv, self.model.nq))
+        out[self.plain_v, self.plain_q] = 1.0
+        for place in self.curved:
+            at, w = _quaternion(place), slice(place.v.start, place.v.start + 3)
+            length = np.linalg.norm(q[at])
+            out[w, at] = 2 / length * _left(q[at] / length)[:, 1:].T
+            if place.joint.nv == 6:
+                out[place.v.start + 3 : place.v.stop, place.q.start : place.q.start + 3] = quaternion_matrix(q[at]).T
+        return out
+
+    def chart_second(self, q: Array, weight: Array) -> Array:
+        """Second derivative of weight·ξ(Q) at Q = q, (nq, nq): ω = 2 y / w of q* Q = (w, y), v = d − ½ ω × d."""
+        out = np.zeros((self.model.nq, self.model.nq))
+        for place in self.curved:
+            at, w = _quaternion(place), slice(place.v.start, place.v.start + 3)
+            length = np.linalg.norm(q[at])
+            L = _left(q[at] / length)
+            cross = -2 / length**2 * np.outer(L[:, 0], L[:, 1:] @ weight[w])
+            out[at, at] = cross + cross.T
+            if place.joint.nv == 6:
+                x = slice(place.q.start, place.q.start + 3)
+                turn = 2 / length * L[:, 1:]
+                mixed = 0.5 * turn @ hat(weight[place.v.start + 3 : place.v.stop]) @ quaternion_matrix(q[at]).T
+                out[at, x], out[x, at] = mixed, mixed.T
+        return out
+
+    def normalized(self, q: Array) -> Array:
+        """q with quaternions of length one."""
+        q = np.array(q)
+        for place in self.curved:
+            at = _quaternion(place)
+            q[at] /= np.linalg.norm(q[at])
+        return q
+
+
+def _quaternion(place: JointPlace) -> slice:
+    return slice(place.q.stop - 4, place.q.stop)
+
+
+def _left(q: Array) -> Array:
+    """The matrix of b ↦ q b on quaternions, (4, 4)."""
+    w, x, y, z = q
+    return np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+
+
+@cache
+def _local(nv: int) -> Any:
+    """casadi.Function (q₀, q, weight) → (e, ∂e/∂ξ, ∂²(weight·e)/∂ξ²) of Ball (nv = 3) or Free (nv = 6).
+
+    q ⊕ ξ is replaced by its Taylor polynomial of second order, which leaves both derivatives at ξ = 0 exact.
+    """
+    import casadi as ca
+
+    SX: Any = ca.SX
+    a, b, xi, weight = SX.sym("a", nv + 1), SX.sym("b", nv + 1), SX.sym("xi", nv), SX.sym("weight", nv)
+    turn = xi[:3]
+    moved = _times(ca, b[-4:], ca.vertcat(1 - ca.dot(turn, turn) / 8, turn / 2))
+    relative = _times(ca, ca.vertcat(a[-4], -a[-3:]), moved)
+    relative = ca.if_else(relative[0] < 0, -relative, relative)
+    w, y = relative[0], relative[1:]
+    s = ca.dot(y, y) / w**2  # tan² of half the angle
+    near = s < 1e-4
+    root = ca.sqrt(ca.if_else(near, 1.0, s))
+    # atan(x)/x to x⁸ where x² < 1e-4: what is left out is below 1e-20
+    scale = ca.if_else(near, 1 - s / 3 + s**2 / 5 - s**3 / 7 + s**4 / 9, ca.atan(root) / root)
+    log = 2 * scale * y / w
+    e = log
+    if nv == 6:
+        shift = _rotate(ca, b[-4:], xi[3:] + ca.cross(turn, xi[3:]) / 2) + b[:3] - a[:3]
+        d = _rotate(ca, ca.vertcat(a[-4], -a[-3:]), shift)
+        e = ca.vertcat(log, d - ca.cross(log, d) / 2 + _bend(ca, ca.dot(log, log)) * ca.cross(log, ca.cross(log, d)))
+    second = ca.hessian(ca.dot(weight, e), xi)[0]
+    outputs = [ca.substitute(ca.densify(x), xi, SX.zeros(nv)) for x in (e, ca.jacobian(e, xi), second)]
+    return ca.Function("local", [a, b, weight], outputs, {"cse": True})
+
+
+def _bend(ca: Any, square: Any) -> Any:
+    """(1 − (θ/2) cot(θ/2)) / θ² of θ², the coefficient of [w]² in the inverse of the left Jacobian of SO(3)."""
+    near = square < 1e-2
+    theta = ca.sqrt(ca.if_else(near, 1.0, square))
+    far = (1 - theta / 2 * ca.cos(theta / 2) / ca.sin(theta / 2)) / theta**2
+    # Taylor polynomial; what is left out is below 1e-17 where θ² < 1e-2
+    series = 1 / 12 + square / 720 + square**2 / 30240 + square**3 / 1209600 + square**4 / 47900160
+    return ca.if_else(near, series, far)
+
+
+def _times(ca: Any, a: Any, b: Any) -> Any:
+    return ca.vertcat(a[0] * b[0] - ca.dot(a[1:], b[1:]), a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))
+
+
+def _rotate(ca: Any, q: Any, x: Any) -> Any:
+    """R(q) x of a unit quaternion."""
+    return x + 2 * ca.cross(q[1:], ca.cross(q[1:], x) + q[0] * x)

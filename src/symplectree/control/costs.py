@@ -1,0 +1,202 @@
+"""What a motion costs: weights on state and effort, poses to reach, formulas; sums of these.
+
+Costs along the way are integrals over time, dt Σ c(q_k, v_k, u_k) over the steps; costs at the end count c(q_K, v_K)
+once. All give exact first and second derivatives in increments of (q, p, u); none is of Gauss–Newton's kind.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from symplectree.control.points import Point, Terms
+from symplectree.control.weights import Horizon, target_rows, weight_matrix
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.numeric import shown
+
+When = Literal["way", "end"]
+
+
+class BoundCost(ABC):
+    """A cost over a horizon. `momenta` says whether derivatives are in p or in v."""
+
+    momenta: bool = False
+
+    def __init__(self, horizon: Horizon, when: When) -> None:
+        if when not in ("way", "end"):
+            raise ModelError(f"when is {shown(when)}; give 'way' or 'end'")
+        self.horizon, self.when = horizon, when
+
+    def factor(self, point: Point) -> float:
+        """How much the point counts: dt on the way, one at the end, else zero."""
+        if self.when == "end":
+            return float(point.last)
+        return 0.0 if point.last else self.horizon.dt
+
+    @abstractmethod
+    def value(self, point: Point) -> float: ...
+
+    @abstractmethod
+    def terms(self, point: Point) -> Terms:
+        """Value, gradient and Hessian in increments of (q, v, u), or of (q, p, u) when `momenta`."""
+
+
+class TotalCost:
+    """A sum of bound costs: what optimisers ask, in (q, p, u)."""
+
+    def __init__(self, horizon: Horizon, cost: Any) -> None:
+        if not isinstance(cost, Cost):
+            raise ModelError(f"the cost is {shown(cost)}; give one of symplectree.control, such as EffortCost()")
+        self.horizon, self.parts = horizon, cost.bind(horizon)
+
+    @classmethod
+    def of(cls, horizon: Horizon, parts: list[BoundCost]) -> TotalCost:
+        total = cls.__new__(cls)
+        total.horizon, total.parts = horizon, parts
+        return total
+
+    def value(self, point: Point) -> float:
+        return sum(f * part.value(point) for part in self.parts if (f := part.factor(point)))
+
+    def terms(self, point: Point) -> Terms:
+        nv, nu = self.horizon.model.nv, len(self.horizon.controls)
+        m = 2 * nv + nu
+        sums = {False: Terms(0.0, np.zeros(m), np.zeros((m, m))), True: Terms(0.0, np.zeros(m), np.zeros((m, m)))}
+        for part in self.parts:
+            if f := part.factor(point):
+                sums[part.momenta] = sums[part.momenta].plus(part.terms(point).times(f))
+        by_velocity = sums[False]
+        flat = not np.any(by_velocity.gradient[nv : 2 * nv]) and not np.any(by_velocity.hessian[nv : 2 * nv])
+        return sums[True].plus(by_velocity if flat else point.of_momenta(by_velocity))
+
+
+class Cost(ABC):
+    """Costs are added with +, and scaled by a number from the left."""
+
+    @abstractmethod
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        """The cost over a horizon, names resolved; raises ModelError naming what does not fit."""
+
+    def __add__(self, other: Cost) -> Cost:
+        if not isinstance(other, Cost):
+            return NotImplemented
+        return _Sum((self, other))
+
+    def __rmul__(self, factor: float) -> Cost:
+        return _Scaled(float(factor), self)
+
+
+@dataclass(frozen=True)
+class _Sum(Cost):
+    parts: tuple[Cost, ...]
+
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        return [bound for part in self.parts for bound in part.bind(horizon)]
+
+
+@dataclass(frozen=True)
+class _Scaled(Cost):
+    scale: float
+    cost: Cost
+
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        return [_ScaledBound(self.scale, bound) for bound in self.cost.bind(horizon)]
+
+
+class _ScaledBound(BoundCost):
+    def __init__(self, scale: float, bound: BoundCost) -> None:
+        super().__init__(bound.horizon, bound.when)
+        self.scale, self.bound, self.momenta = scale, bound, bound.momenta
+
+    def value(self, point: Point) -> float:
+        return self.scale * self.bound.value(point)
+
+    def terms(self, point: Point) -> Terms:
+        return self.bound.terms(point).times(self.scale)
+
+
+@dataclass(frozen=True)
+class QuadraticCost(Cost):
+    """½ eᵀ W_q e + ½ (v − v*)ᵀ W_v (v − v*), with e = local(q*, q): differences, and rotation vectors of quaternions.
+
+    q, v: weights, each a number, a mapping of names (of coordinates or joints) to numbers, nv numbers, or a matrix.
+    q_target, v_target: a configuration and a velocity as arrays or by name, or K + 1 rows of them to follow;
+        neutral and rest when left out.
+    when: "way" or "end".
+    """
+
+    q: Any = 0.0
+    v: Any = 0.0
+    q_target: Any = None
+    v_target: Any = None
+    when: When = "way"
+
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        return [_BoundQuadratic(horizon, self)]
+
+
+class _BoundQuadratic(BoundCost):
+    def __init__(self, horizon: Horizon, cost: QuadraticCost) -> None:
+        super().__init__(horizon, cost.when)
+        names = horizon.model.velocities
+        self.Wq, self.Wv = weight_matrix(cost.q, names, "weight q"), weight_matrix(cost.v, names, "weight v")
+        self.q_target = target_rows(horizon, cost.q_target, "q", "q_target")
+        self.v_target = target_rows(horizon, cost.v_target, "v", "v_target")
+        self.moves = bool(np.any(self.Wv))
+
+    def _targets(self, k: int) -> tuple[Array, Array]:
+        return self.q_target[min(k, len(self.q_target) - 1)], self.v_target[min(k, len(self.v_target) - 1)]
+
+    def value(self, point: Point) -> float:
+        q, v = self._targets(point.k)
+        e = self.horizon.chart.difference(q, point.q)
+        f = point.v - v if self.moves else np.zeros_like(v)
+        return float(0.5 * e @ self.Wq @ e + 0.5 * f @ self.Wv @ f)
+
+    def terms(self, point: Point) -> Terms:
+        n, nu, chart = self.horizon.model.nv, len(self.horizon.controls), self.horizon.chart
+        q, v = self._targets(point.k)
+        e, slope = chart.local(q, point.q)
+        f = point.v - v if self.moves else np.zeros(n)
+        gradient, hessian = np.zeros(2 * n + nu), np.zeros((2 * n + nu, 2 * n + nu))
+        gradient[:n], gradient[n : 2 * n] = slope.T @ self.Wq @ e, self.Wv @ f
+        hessian[:n, :n] = slope.T @ self.Wq @ slope + chart.local_second(q, point.q, self.Wq @ e)
+        hessian[n : 2 * n, n : 2 * n] = self.Wv
+        return Terms(float(0.5 * e @ self.Wq @ e + 0.5 * f @ self.Wv @ f), gradient, hessian)
+
+
+@dataclass(frozen=True)
+class EffortCost(Cost):
+    """½ (u − u*)ᵀ W (u − u*) of the controls u along the way.
+
+    weight: a number, a mapping of names, nu numbers, or a matrix. target: nu numbers, or one row per step; zero when
+    left out.
+    """
+
+    weight: Any = 1.0
+    target: Any = None
+
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        return [_BoundEffort(horizon, self)]
+
+
+class _BoundEffort(BoundCost):
+    def __init__(self, horizon: Horizon, cost: EffortCost) -> None:
+        super().__init__(horizon, "way")
+        self.W = weight_matrix(cost.weight, horizon.controls, "weight of effort")
+        self.target = target_rows(horizon, cost.target, "u", "target of effort")
+
+    def value(self, point: Point) -> float:
+        e = point.u - self.target[min(point.k, len(self.target) - 1)]
+        return float(0.5 * e @ self.W @ e)
+
+    def terms(self, point: Point) -> Terms:
+        n = 2 * self.horizon.model.nv
+        e = point.u - self.target[min(point.k, len(self.target) - 1)]
+        gradient, hessian = np.zeros(n + len(e)), np.zeros((n + len(e), n + len(e)))
+        gradient[n:], hessian[n:, n:] = self.W @ e, self.W
+        return Terms(float(0.5 * e @ self.W @ e), gradient, hessian)
