@@ -96,12 +96,14 @@ class ReducedScheme {
   void set_multipliers(const double*) {}
   void learn(double, const double*, const double*) {}
 
-  void begin(double, const double* q, const double* p, const double* tau, const double* inputs) {
+  void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
     std::copy(p, p + m_.nv, p0_.begin());
     std::copy(tau, tau + m_.nv, tau_.begin());
     std::copy(inputs, inputs + m_.inputs, inputs_.begin());
     step_.now.place(q);
-    h_ = 0, factorized_ = exact_ = false, known_ = 0, directions_ = 0;
+    // What was learned holds for the next steps as well, until it fills the memory.
+    if (h != begun_ || known_ == static_cast<int>(pairs_.size())) known_ = 0;
+    h_ = 0, begun_ = h, factorized_ = exact_ = false, directions_ = 0;
   }
 
   // The residual at q1; the largest entry relative to what it is made of. Where it is known already it is not formed
@@ -327,7 +329,7 @@ class ReducedScheme {
   std::array<Pair, 8> pairs_;
   std::unique_ptr<DualStep> dual_;
   UserTerms user_;
-  double h_ = 0, largest_ = 0, before_ = 0;  // of the last evaluation; of the direction before
+  double begun_ = 0, h_ = 0, largest_ = 0, before_ = 0;  // of the last evaluation; of the direction before
   int worst_ = 0, known_ = 0, directions_ = 0;
   bool factorized_ = false, exact_ = false;
 };
