@@ -66,7 +66,7 @@ struct ReducedMotion {
 // A scheme for VariationalRun.
 class ReducedScheme {
  public:
-  static constexpr bool several_roots = true;  // a displacement of the root is periodic in the angle
+  static constexpr bool several_roots = false;  // as MidpointScheme: a guess may be far off and Newton still right
 
   ReducedScheme(const Model& m, double alpha, Retraction kind)
       : m_(m),

@@ -1,5 +1,5 @@
-// Retractions τ from twists to rigid motions, and the transpose of dτ⁻¹, where δτ(x) τ(x)⁻¹ = [dτ_x δx]: the exponential
-// and Cayley's (1 − [x]/2)⁻¹ (1 + [x]/2). Twists are x = (w, v) in body axes.
+// Retractions τ from twists to rigid motions, and the transpose of dτ⁻¹, where δτ(x) τ(x)⁻¹ = [dτ_x δx]: the
+// exponential and Cayley's (1 − [x]/2)⁻¹ (1 + [x]/2). Twists are x = (w, v) in body axes.
 #pragma once
 
 #include "dual.hpp"
@@ -38,8 +38,7 @@ Spatial<T> tangent_inverse_transposed(Retraction kind, const Spatial<T>& x, cons
     return f + half * wf + gamma * cross(w, wf);
   };
   const Vec3<T> wf = cross(w, y.linear), vf = cross(v, y.linear);
-  const Vec3<T> change =
-      half * vf + (T(2) * slope * dot(w, v)) * cross(w, wf) + gamma * (cross(v, wf) + cross(w, vf));
+  const Vec3<T> change = half * vf + (T(2) * slope * dot(w, v)) * cross(w, wf) + gamma * (cross(v, wf) + cross(w, vf));
   return {turned(y.angular) + change, turned(y.linear)};
 }
 

@@ -67,7 +67,7 @@ void reduce_mass(int nv, const T* M, T* inertia, T* connection, T* metric) {
 template <class T>
 struct ShapeState {
   const Model& m;
-  Workspace<T> w;                // poses, S and composite inertias
+  Workspace<T> w;  // poses, S and composite inertias
   LockedInertia<T> locked;
   std::vector<Spatial<T>> V, P;  // of each body: twist, and momentum of all that it carries, with the root held
   T Au[kBase];
@@ -112,7 +112,8 @@ struct ShapeState {
     for (int i = 2; i < m.size(); ++i) {
       const Body& b = m.bodies[i];
       const Vec3<T>& r = w.pose[i].r;
-      Y_[i] = shift_motion(Y_[b.parent], r), D_[i] = shift_motion(D_[b.parent], r), E_[i] = shift_motion(E_[b.parent], r);
+      Y_[i] = shift_motion(Y_[b.parent], r), D_[i] = shift_motion(D_[b.parent], r),
+      E_[i] = shift_motion(E_[b.parent], r);
       const RigidInertia<T>& C = w.composite[i];
       const Spatial<T> momentum = P[i] + C * Y_[i], CD = C * D_[i], CE = C * E_[i];
       const Spatial<T> parent = Y_[i] + shift_motion(V[b.parent], r);
@@ -146,8 +147,7 @@ struct ShapeState {
   void joint_loads(const T* q, const T* v, const double* inputs, double conservative, double other, T* out) {
     for (const JointSpring& e : m.joint_springs) out[e.v] -= T(conservative * e.stiffness) * (q[e.q] - T(e.rest));
     for (const JointDamper& e : m.joint_dampers) out[e.v] -= T(other * e.damping) * v[e.v];
-    for (const JointForce& e : m.joint_forces)
-      out[e.v] += T(other * (e.value + (e.input >= 0 ? inputs[e.input] : 0)));
+    for (const JointForce& e : m.joint_forces) out[e.v] += T(other * (e.value + (e.input >= 0 ? inputs[e.input] : 0)));
     if constexpr (std::is_same_v<T, double>)
       for (const UserElement& u : m.users) {
         const bool potential = u.kind == UserElement::Potential;

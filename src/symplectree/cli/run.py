@@ -230,5 +230,10 @@ def _method(method: str | None, action: Any, order: Any, solver: Any) -> Method:
         return Variational(**given)
     if given:
         raise Misuse(f"--{next(iter(given))} belongs to --method variational, not to {method}")
-    others: dict[str | None, Method] = {"rk4": RK4(), "euler": SemiImplicitEuler(), "adaptive": Adaptive(), "reduced": Reduced()}
+    others: dict[str | None, Method] = {
+        "rk4": RK4(),
+        "euler": SemiImplicitEuler(),
+        "adaptive": Adaptive(),
+        "reduced": Reduced(),
+    }
     return others[method]

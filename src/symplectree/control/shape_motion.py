@@ -125,7 +125,9 @@ class ShapeMotion:
                 "rotations (3, 3) as targets of frames"
             )
 
-    def solve(self, *, guess: Any = None, starts: int = 4, max_iterations: int = 200, seed: int = 0) -> ShapeMotionResult:
+    def solve(
+        self, *, guess: Any = None, starts: int = 4, max_iterations: int = 200, seed: int = 0
+    ) -> ShapeMotionResult:
         """The motion of least effort that a local search finds.
 
         guess: shapes (steps + 1, n) to begin with; else loops in shape space, other ones for each of `starts` searches,
@@ -172,8 +174,8 @@ class ShapeMotion:
         i = int(np.argmax(excess))
         return (
             f"; without force limits it is, with {np.abs(free.forces[:, i]).max():.3g} of "
-            f"{self.model.velocities[BASE + i]!r}, where {problem.most[i]:.3g} are allowed: the duration of {self.duration:g} s "
-            "is too short"
+            f"{self.model.velocities[BASE + i]!r}, where {problem.most[i]:.3g} are allowed: the duration of "
+            f"{self.duration:g} s is too short"
         )
 
     def _index(self, name: str) -> int:
@@ -198,7 +200,10 @@ def _solved(attempt: _Attempt) -> bool:
 
 
 class _Problem:
-    """The nonlinear program of a ShapeMotion, in x = (r_0 … r_K, z_0 … z_K, f_0 … f_K): shapes, the root's positions and quaternions, joint forces."""
+    """The nonlinear program of a ShapeMotion in x = (r_0 … r_K, z_0 … z_K, f_0 … f_K).
+
+    These are shapes, the root's positions and quaternions, and joint forces.
+    """
 
     def __init__(self, motion: ShapeMotion) -> None:
         import casadi as ca
@@ -227,13 +232,13 @@ class _Problem:
         self.reports = ca.Function("reports", [r], [impulses / shares, twist])
         self.cost = ca.Function("cost", [f], [cost])
         balance = ca.vec(impulses - shares * f)
-        self.nlp = {"x": ca.veccat(r, z, f), "f": cost, "g": ca.vertcat(gaps, end, balance)}
+        self.nlp: dict[str, Any] = {"x": ca.veccat(r, z, f), "f": cost, "g": ca.vertcat(gaps, end, balance)}
 
     def attempt(self, r: Array, max_iterations: int, *, limited: bool = True) -> _Attempt:
         """A search from the shapes r (K+1, n)."""
         import casadi as ca
 
-        options = {
+        options: dict[str, Any] = {
             "print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.max_iter": max_iterations,
             "ipopt.tol": 1e-10, "ipopt.constr_viol_tol": 1e-10, "ipopt.acceptable_iter": 0,
         }  # fmt: skip
@@ -326,7 +331,9 @@ class _Problem:
         low_base = -base
         low_base[0] = base[0]
         most = np.tile(self.most if limited else np.full(self.n, np.inf), self.K + 1)
-        return np.concatenate([lower.ravel(), low_base.ravel(), -most]), np.concatenate([upper.ravel(), base.ravel(), most])
+        return np.concatenate([lower.ravel(), low_base.ravel(), -most]), np.concatenate(
+            [upper.ravel(), base.ravel(), most]
+        )
 
     def _most(self, name: str) -> float:
         given = self.motion.force_limits

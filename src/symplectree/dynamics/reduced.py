@@ -78,8 +78,8 @@ def check_floating(model: Model) -> None:
         )
     if len(roots) > 1:
         raise ModelError(
-            f"a floating mechanism has one root, but {' and '.join(names[:3])} hang on the world; join them to one root, or "
-            "take st.Variational"
+            f"a floating mechanism has one root, but {' and '.join(names[:3])} hang on the world; join them to one "
+            "root, or take st.Variational"
         )
     for place in list(model.joints.values())[1:]:
         if place.joint.nq != place.joint.nv:

@@ -100,7 +100,7 @@ class VariationalRun:
 
     def __init__(
         self,
-        method: Variational,
+        method: Any,
         model: Model,
         q: Array,
         p: Array,

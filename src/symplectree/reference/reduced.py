@@ -44,7 +44,7 @@ def shape(model: Model, q: Array) -> Shape:
     """I (6, 6), A (6, n) and m − AᵀIA (n, n) from the mass matrix [[I, IA], [AᵀI, m]] of a body-frame base velocity."""
     M = mass_matrix(model, q)
     inertia = M[:6, :6]
-    connection = np.linalg.solve(inertia, M[:6, 6:])
+    connection = np.asarray(np.linalg.solve(inertia, M[:6, 6:]), dtype=float)
     return Shape(inertia, connection, M[6:, 6:] - connection.T @ M[:6, 6:])
 
 
@@ -57,7 +57,7 @@ def shape_derivatives(model: Model, q: Array) -> Shape:
         dM += half + np.swapaxes(half, 1, 2)
     inertia, A, _ = shape(model, q)
     dI, dB = dM[:, :6, :6], dM[:, :6, 6:]
-    dA = np.linalg.solve(inertia, dB - dI @ A)
+    dA = np.asarray(np.linalg.solve(inertia, dB - dI @ A), dtype=float)
     B = inertia @ A
     return Shape(dI, dA, dM[:, 6:, 6:] - np.swapaxes(dA, 1, 2) @ B - A.T @ dB)
 
@@ -76,9 +76,9 @@ def motion(model: Model, q0: Array, q1: Array, h: float, alpha: float, retractio
     """What happens between q₀ and q₁."""
     x, u = retraction_inverse(retraction, inverse(root_pose(q0)) @ root_pose(q1)), (q1[7:] - q0[7:]) / h
     s0, s1 = shape(model, q0), shape(model, q1)
-    I, A, metric = ((1 - alpha) * a + alpha * b for a, b in zip(s0, s1, strict=True))
+    inertia, A, metric = ((1 - alpha) * a + alpha * b for a, b in zip(s0, s1, strict=True))
     Omega = x / h + A @ u
-    mu = I @ Omega
+    mu = inertia @ Omega
     return Motion(x, u, Omega, mu, metric @ u + A.T @ mu)
 
 
@@ -147,9 +147,7 @@ def shape_force(model: Model, q: Array, s: Motion) -> Array:
     return np.asarray(0.5 * s.Omega @ dI @ s.Omega + 0.5 * s.u @ dS @ s.u + s.mu @ (dA @ s.u).T, dtype=float)
 
 
-def impulse(
-    model: Model, q: Array, s: Motion, h: float, part: float, inputs: Array | None, tau: Array | None
-) -> Array:
+def impulse(model: Model, q: Array, s: Motion, h: float, part: float, inputs: Array | None, tau: Array | None) -> Array:
     """−h part D V + (h/2) f at one end, (nv,), of gravity and springs and of all other forces."""
     f = force(model, q, np.concatenate([s.x / h, s.u]), inputs)
     Q = -energy_gradient(model, q)
@@ -170,7 +168,7 @@ def retraction_map(retraction: str, x: Array) -> Array:
         return exp_pose(x)
     X = np.zeros((4, 4))
     X[:3, :3], X[:3, 3] = hat(x[:3]), x[3:]
-    return np.linalg.solve(np.eye(4) - X / 2, np.eye(4) + X / 2)
+    return np.asarray(np.linalg.solve(np.eye(4) - X / 2, np.eye(4) + X / 2), dtype=float)
 
 
 def retraction_inverse(retraction: str, T: Array) -> Array:

@@ -156,7 +156,9 @@ def check_internal(model: Model) -> None:
     """Raise ModelError when something acts on the mechanism from outside, or is not written as a formula here."""
     for k, place in enumerate(model.kind[1:], 1):
         if KINDS[place] not in SUPPORTED:
-            raise ModelError(f"the joint of {model.bodies[k]!r} is a formula; shape motions take joints of angles and ways")
+            raise ModelError(
+                f"the joint of {model.bodies[k]!r} is a formula; shape motions take joints of angles and ways"
+            )
     if np.any(model.gravity != 0):
         raise ModelError(
             "gravity acts from outside, and momentum is not kept; build with gravity=(0, 0, 0), as seen from a frame that "
@@ -170,7 +172,7 @@ def check_internal(model: Model) -> None:
                 f"{type(element).__name__} {element.name!r} is not of the joints; a shape motion takes JointSpring and "
                 "JointDamper"
             )
-    for j, value, source, *_ in model.tables.joint_forces:
+    for j, value, *_ in model.tables.joint_forces:
         if value != 0:
             raise ModelError(f"a constant force acts on {model.velocities[int(j)]!r}; joint forces are what is sought")
     for table in ("joint_springs", "joint_dampers"):
