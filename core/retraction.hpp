@@ -32,7 +32,8 @@ Spatial<T> tangent_inverse_transposed(Retraction kind, const Spatial<T>& x, cons
   // dexp⁻¹ = [G 0; G'v G] with G(w) = 1 − ½ [w] + γ [w]², γ a function of |w|²
   const T square = dot(w, w);
   const DlogCoefficients k = dlog_coefficients(value_of(square));
-  const T gamma = chain(k.gamma, k.gamma1, square), slope = chain(k.gamma1, k.gamma2, square);
+  // Of dual numbers first derivatives only.
+  const T gamma = lifted(k.gamma, k.gamma1, k.gamma2, square), slope = lifted(k.gamma1, k.gamma2, 0, square);
   const auto turned = [&](const Vec3<T>& f) {
     const Vec3<T> wf = cross(w, f);
     return f + half * wf + gamma * cross(w, wf);
