@@ -52,6 +52,7 @@ inline Vec3<double> rotation_vector(const Mat3<double>& R0, const Mat3<double>& 
 struct DlogCoefficients {
   double gamma, gamma1;
   double k, k1, k2;
+  double gamma2;
 };
 
 // γ = (1 − (θ/2) cot(θ/2))/θ² = Σ_n 2/((2πn)² − θ²) for θ² = angle2 ≤ π²: the first pole as it is, of the others the
@@ -81,7 +82,7 @@ inline DlogCoefficients dlog_coefficients(double angle2) {
   const Lanes sum = even + y * odd + Lanes{pole, pole2, 2 * pole * pole2, 6 * pole2 * pole2};
   const Lanes g = Lanes{2 * unit, 2 * unit * unit, 2 * unit * unit * unit, 2 * unit * unit * unit * unit} * sum;
   const double twice = 2 * angle2;
-  return {g[0], g[1], g[0] + twice * g[1], 3 * g[1] + twice * g[2], 5 * g[2] + twice * g[3]};
+  return {g[0], g[1], g[0] + twice * g[1], 3 * g[1] + twice * g[2], 5 * g[2] + twice * g[3], g[2]};
 }
 
 // Of these, what momenta take.

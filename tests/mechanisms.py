@@ -70,6 +70,28 @@ def random_mechanism(
     return m
 
 
+FLAT = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", *FORMULAS)  # no quaternion
+
+
+def floating_mechanism(
+    seed: int, bodies: int, *, elements: bool = False, joints: tuple[str, ...] = FLAT, gravity: bool = True
+) -> st.Mechanism:
+    """A tree on a link "root" that floats by the joint "root"; every other joint, "joint0", …, hangs on it."""
+    rng = np.random.default_rng(seed)
+    m = st.Mechanism(gravity=rng.normal(size=3) * 5 if gravity else (0, 0, 0))
+    root = m.world.link("root", st.Free("root"), at=rng.normal(size=3), rotate=_random_rotate(rng))
+    _add_random_mass(rng, root, point=False)
+    links = [root]
+    for i, kind in enumerate(_joint_kinds(rng, bodies, joints)):
+        parent = links[max(rng.integers(len(links), size=2))]
+        place = {"at": rng.normal(size=3) * 0.5, "rotate": _random_rotate(rng)}
+        links.append(parent.link(f"link{i}", _random_joint(rng, f"joint{i}", kind), **place))
+        _add_random_mass(rng, links[-1], point=False)
+    if elements:
+        _add_every_element(rng, m)
+    return m
+
+
 CONSTRAINTS = (
     "Point", "PointDirections", "Distance", "DistanceCoordinate", "Plane", "Weld", "Hinge", "Universal", "Prismatic",
     "Gear", "Screw", "Cam",

@@ -1,6 +1,7 @@
 // Continuous mechanics on arrays: rows in, rows out. Each returns None for arrays that are not ready (see arrays.hpp).
 #define SYMPLECTREE_IMPORT_ARRAY
 #include "arrays.hpp"
+#include "shape.hpp"
 
 namespace symplectree {
 namespace {
@@ -28,6 +29,69 @@ nb::object mass_matrix_rows(NativeModel& self, nb::handle q) {
   const Model& m = self.model;
   return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{m.nv, m.nv}, false,
                  [&](Pointers x, double* out, W& w) { mass_matrix(m, x[0], out, w); });
+}
+
+// Locked inertia (6 × 6), mechanical connection (6 × n) and shape metric (n × n) of a floating mechanism.
+struct ReducedTerms {
+  int n;
+  std::vector<double> M, inertia, connection, metric;
+
+  explicit ReducedTerms(int nv)
+      : n(nv - kBase), M(nv * nv), inertia(kBase * kBase), connection(kBase * n), metric(n * n) {}
+  void evaluate(const Model& m, const double* q, W& w) {
+    mass_matrix(m, q, M.data(), w);
+    reduce_mass(m.nv, M.data(), inertia.data(), connection.data(), metric.data());
+  }
+};
+
+nb::object locked_inertia_rows(NativeModel& self, nb::handle q) {
+  const Model& m = self.model;
+  ReducedTerms t(m.nv);
+  return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{kBase, kBase}, false,
+                 [&](Pointers x, double* out, W& w) {
+                   t.evaluate(m, x[0], w);
+                   std::copy(t.inertia.begin(), t.inertia.end(), out);
+                 });
+}
+
+nb::object mechanical_connection_rows(NativeModel& self, nb::handle q) {
+  const Model& m = self.model;
+  ReducedTerms t(m.nv);
+  return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{kBase, t.n}, false,
+                 [&](Pointers x, double* out, W& w) {
+                   t.evaluate(m, x[0], w);
+                   std::copy(t.connection.begin(), t.connection.end(), out);
+                 });
+}
+
+nb::object shape_metric_rows(NativeModel& self, nb::handle q) {
+  const Model& m = self.model;
+  ReducedTerms t(m.nv);
+  return on_rows(self, std::array<Rows, 1>{{{q, m.nq}}}, std::array{t.n, t.n}, false,
+                 [&](Pointers x, double* out, W& w) {
+                   t.evaluate(m, x[0], w);
+                   std::copy(t.metric.begin(), t.metric.end(), out);
+                 });
+}
+
+// Their derivatives along each shape coordinate, O(n²) for each: (n, 6, 6), (n, 6, n), (n, n, n).
+void shape_derivatives(NativeModel& self, In q, Out inertia, Out connection, Out metric) {
+  const Model& m = self.model;
+  const int n = m.nv - kBase;
+  auto loan = self.dual_workspaces.borrow();
+  ElementWorkspace<Dual>& e = *loan;
+  std::vector<Dual> M(m.nv * m.nv), I(kBase * kBase), A(kBase * n), S(n * n);
+  for (int i = 0; i < m.nq; ++i) e.q[i] = q.data()[i];
+  for (int j = 0; j < n; ++j) {
+    e.q[kBase + 1 + j].slope = 1;
+    mass_matrix(m, e.q.data(), M.data(), e.kinematics.base);
+    reduce_mass(m.nv, M.data(), I.data(), A.data(), S.data());
+    e.q[kBase + 1 + j].slope = 0;
+    const auto slopes = [j](const std::vector<Dual>& from, Out& to) {
+      for (std::size_t k = 0; k < from.size(); ++k) to.data()[j * from.size() + k] = from[k].slope;
+    };
+    slopes(I, inertia), slopes(A, connection), slopes(S, metric);
+  }
 }
 
 nb::object inverse_mass_product_rows(NativeModel& self, nb::handle q, nb::handle p) {
@@ -129,6 +193,10 @@ void bind_dynamics(nb::class_<NativeModel>& cls) {
   cls.def("inverse_dynamics", &inverse_dynamics_rows, row, row, row, row)
       .def("forward_dynamics", &forward_dynamics_rows, row, row, row, row)
       .def("mass_matrix", &mass_matrix_rows, row)
+      .def("locked_inertia", &locked_inertia_rows, row)
+      .def("mechanical_connection", &mechanical_connection_rows, row)
+      .def("shape_metric", &shape_metric_rows, row)
+      .def("shape_derivatives", &shape_derivatives)
       .def("inverse_mass_product", &inverse_mass_product_rows, row, row)
       .def("momenta", &momenta_rows, row, row)
       .def("kinetic_energy", &kinetic_energy_rows, row, row)

@@ -7,6 +7,7 @@
 #include "gauss.hpp"
 #include "midpoint.hpp"
 #include "native.hpp"
+#include "reduced.hpp"
 #include "stepper.hpp"
 
 namespace symplectree {
@@ -20,8 +21,11 @@ std::unique_ptr<AnyRun> action_run(const Model& m, int action, double alpha, int
       return std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, settings, kind);
     case 2:
       return std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, settings, kind);
-    default:
+    case 3:
       return std::make_unique<VariationalRun<MidpointScheme>>(m, settings, alpha, kind);
+    default:
+      return std::make_unique<VariationalRun<ReducedScheme>>(m, settings, alpha,
+                                                             action == 4 ? Retraction::Cayley : Retraction::Exp);
   }
 }
 

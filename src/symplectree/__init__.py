@@ -20,13 +20,17 @@ from symplectree.dynamics import (
     kinetic_energy,
     lagrangian,
     lagrangian_derivatives,
+    locked_inertia,
     mass_matrix,
+    mechanical_connection,
     momenta,
     pose,
     pose_derivatives,
     potential_energy,
     project_velocity,
     retract,
+    shape_derivatives,
+    shape_metric,
     spatial_momentum,
 )
 from symplectree.elements import (
@@ -56,7 +60,7 @@ from symplectree.elements import (
     WeldConstraint,
 )
 from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
-from symplectree.integrators import RK4, Adaptive, SemiImplicitEuler, Variational
+from symplectree.integrators import RK4, Adaptive, Reduced, SemiImplicitEuler, Variational
 from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
@@ -109,10 +113,11 @@ __all__ = [
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
+    "locked_inertia", "mechanical_connection", "shape_metric", "shape_derivatives",
     # runs
     "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory", "linearize",
     "Linearization",
-    "Variational", "SemiImplicitEuler", "RK4", "Adaptive",
+    "Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",
 ]  # fmt: skip

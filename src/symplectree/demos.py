@@ -85,5 +85,9 @@ DEMOS = {
         "a cam at 300 turns per minute lifts a follower against its spring", duration=1.0, dt=0.001,
         motions=_turning("cam", 10 * math.pi),
     ),
+    "satellite": Demo(
+        "an arm that swings turns its satellite to and fro (Kobilarov)", velocity={"shoulder.0": 1.5, "elbow": -2.0},
+        look=("energy", "momentum", "coordinates"),
+    ),
 }  # fmt: skip
 FIRST = "closed_chain_device"

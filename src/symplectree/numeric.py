@@ -30,6 +30,11 @@ def is_positive(value: Any) -> bool:
     return real and bool(0 < value < np.inf)
 
 
+def is_fraction(value: Any) -> bool:
+    """Is it one real number from 0 to 1?"""
+    return isinstance(value, float | int) and not isinstance(value, bool) and bool(0 <= value <= 1)
+
+
 def shown(value: Any) -> str:
     """The value as an error message quotes it: on one line, cut when long."""
     text = " ".join(repr(value).split())

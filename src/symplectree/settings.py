@@ -14,7 +14,7 @@ from symplectree.errors import ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 
-METHODS = ("Variational", "SemiImplicitEuler", "RK4", "Adaptive")
+METHODS = ("Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from symplectree.cli.files import (
 )
 from symplectree.cli.say import Misuse, said, summarize, told, waiting
 from symplectree.errors import ConvergenceError, ResultError
-from symplectree.integrators import RK4, Adaptive, Method, SemiImplicitEuler, Variational
+from symplectree.integrators import RK4, Adaptive, Method, Reduced, SemiImplicitEuler, Variational
 from symplectree.io.results import SUFFIXES
 from symplectree.mechanism import Mechanism, Model
 from symplectree.simulate import resume as go_on
@@ -53,7 +53,7 @@ def run(
     velocity: Named = None,
     force: Named = None,
     hold: Named = None,
-    method: Literal["variational", "rk4", "euler", "adaptive"] | None = None,
+    method: Literal["variational", "reduced", "rk4", "euler", "adaptive"] | None = None,
     action: Literal["cayley", "chord", "exp", "midpoint"] | None = None,
     order: Literal[2, 4, 6, 8] | None = None,
     solver: Literal["newton", "riqn", "broyden", "dense"] | None = None,
@@ -88,7 +88,7 @@ def run(
         velocity: NAME=VALUE, how fast a coordinate starts (rad/s, m/s); at rest when left out.
         force: NAME=VALUE, a constant force of an input or on a coordinate (N, N·m).
         hold: NAME, a coordinate that is held where it starts.
-        method: How to step; variational when left out, the others to compare with.
+        method: How to step; variational when left out, reduced for floating mechanisms, the others to compare with.
         action: Of variational: how motion becomes momentum; cayley when left out.
         order: Of variational: order of accuracy; 2 when left out.
         solver: Of variational: how a step is found; newton when left out.
@@ -230,5 +230,10 @@ def _method(method: str | None, action: Any, order: Any, solver: Any) -> Method:
         return Variational(**given)
     if given:
         raise Misuse(f"--{next(iter(given))} belongs to --method variational, not to {method}")
-    others: dict[str | None, Method] = {"rk4": RK4(), "euler": SemiImplicitEuler(), "adaptive": Adaptive()}
+    others: dict[str | None, Method] = {
+        "rk4": RK4(),
+        "euler": SemiImplicitEuler(),
+        "adaptive": Adaptive(),
+        "reduced": Reduced(),
+    }
     return others[method]

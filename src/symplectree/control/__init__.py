@@ -14,10 +14,11 @@ from symplectree.control.feedback import Feedback
 from symplectree.control.formula_cost import FormulaCost
 from symplectree.control.lqr import Regulator, lqr, tvlqr
 from symplectree.control.pose_cost import PoseCost
+from symplectree.control.shape_motion import ShapeMotion, ShapeMotionResult
 from symplectree.control.stagewise import StagewiseNewton, StagewiseResult
 
 __all__ = [
     "Condition", "CoordinateBounds", "Cost", "DirectProblem", "DirectResult", "EffortCost", "Feedback", "FormulaCost",
-    "FrameBounds", "PoseCost", "QuadraticCost", "Regulator", "StagewiseNewton", "StagewiseResult", "VelocityBounds",
-    "balance", "follow", "lqr", "tvlqr",
+    "FrameBounds", "PoseCost", "QuadraticCost", "Regulator", "ShapeMotion", "ShapeMotionResult", "StagewiseNewton",
+    "StagewiseResult", "VelocityBounds", "balance", "follow", "lqr", "tvlqr",
 ]  # fmt: skip

@@ -24,11 +24,19 @@ from symplectree.dynamics.forces import (
     momenta,
 )
 from symplectree.dynamics.kinematics import body_velocity, jacobian, pose, retract
+from symplectree.dynamics.reduced import (
+    ShapeDerivatives,
+    locked_inertia,
+    mechanical_connection,
+    shape_derivatives,
+    shape_metric,
+)
 
 __all__ = [
-    "ElementTerms", "LagrangianDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
+    "ElementTerms", "LagrangianDerivatives", "ShapeDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
     "body_velocity_derivatives", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values",
     "element_terms", "forward_dynamics", "inverse_dynamics", "inverse_mass_product", "jacobian", "kinetic_energy",
-    "lagrangian", "lagrangian_derivatives", "mass_matrix", "momenta", "pose", "pose_derivatives", "potential_energy",
-    "project_velocity", "retract", "spatial_momentum",
+    "lagrangian", "lagrangian_derivatives", "locked_inertia", "mass_matrix", "mechanical_connection", "momenta",
+    "pose", "pose_derivatives", "potential_energy",
+    "project_velocity", "retract", "shape_derivatives", "shape_metric", "spatial_momentum",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from symplectree.integrators.adaptive import Adaptive
 from symplectree.integrators.classical import RK4, SemiImplicitEuler
 from symplectree.integrators.contract import Method, Run
+from symplectree.integrators.reduced import Reduced
 from symplectree.integrators.variational import Variational
 
-__all__ = ["RK4", "Adaptive", "Method", "Run", "SemiImplicitEuler", "Variational"]
+__all__ = ["RK4", "Adaptive", "Method", "Reduced", "Run", "SemiImplicitEuler", "Variational"]

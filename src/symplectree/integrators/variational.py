@@ -15,7 +15,7 @@ from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import is_positive
+from symplectree.numeric import is_fraction, is_positive
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
 SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
@@ -69,16 +69,11 @@ class Variational:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give one of {', '.join(map(repr, known))}")
         if self.order not in (2, 4, 6, 8):
             raise ModelError(f"order is {self.order!r}; give 2, 4, 6 or 8")
-        if not isinstance(self.alpha, float | int) or isinstance(self.alpha, bool) or not 0 <= self.alpha <= 1:
+        if not is_fraction(self.alpha):
             raise ModelError(f"alpha is {self.alpha!r}; give a number from 0 to 1")
         if self.action == "midpoint" and self.solver not in ("newton", "dense"):
             raise ModelError(f"action 'midpoint' is solved by 'newton' or 'dense', not by {self.solver!r}")
-        if self.tol is not None and not (is_positive(self.tol) and self.tol < 1):
-            raise ModelError(f"tol is {self.tol!r}; give a number between 0 and 1")
-        for name, least, most in (("max_iterations", 1, 10000), ("substeps", 0, 30)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-                raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
+        check_solving(self)
 
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
@@ -88,6 +83,16 @@ class Variational:
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
 
+def check_solving(method: Any) -> None:
+    """Raise ModelError when a method's tol, max_iterations or substeps cannot be used."""
+    if method.tol is not None and not (is_positive(method.tol) and method.tol < 1):
+        raise ModelError(f"tol is {method.tol!r}; give a number between 0 and 1")
+    for name, least, most in (("max_iterations", 1, 10000), ("substeps", 0, 30)):
+        value = getattr(method, name)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
+
+
 class VariationalRun:
     """The state (q, p) of a variational integration; see `integrators.contract.Run`."""
 
@@ -95,7 +100,7 @@ class VariationalRun:
 
     def __init__(
         self,
-        method: Variational,
+        method: Any,
         model: Model,
         q: Array,
         p: Array,
@@ -118,12 +123,13 @@ class VariationalRun:
         method, model = self.method, self.model
         self._fastest = self._turn()
         if self._composed:
+            action, solver, guess = self._scheme()
             code = model.step_code if self._specialised() else None
             direction, check, work = (0, 0, 0) if code is None else (code.direction, code.check, code.work)
             self._native = core.ActionRun(
-                model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
-                GUESSES.index(method.guess), 1e-11 if method.tol is None else float(method.tol), method.max_iterations,
-                method.substeps, self.dt, self._stages, self.prescribed.bodies, direction, check, work,
+                model.native, action, float(method.alpha), solver, guess,
+                1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
+                self._stages, self.prescribed.bodies, direction, check, work,
             )  # fmt: skip
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
@@ -138,6 +144,11 @@ class VariationalRun:
         """Is this the step that `Model.compile` makes code for?"""
         method = self.method
         return self._composed and method.action == "cayley" and method.solver == "newton" and not self.prescribed
+
+    def _scheme(self) -> tuple[int, int, int]:
+        """Numbers of the action, the solver and the guess, as ActionRun in core/bindings/variational.cpp has them."""
+        method = self.method
+        return ACTIONS.index(method.action), SOLVERS.index(method.solver), GUESSES.index(method.guess)
 
     def _turn(self) -> float:
         """The largest angle by which a joint turned in one step [rad]."""

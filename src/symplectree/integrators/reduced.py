@@ -1,0 +1,69 @@
+"""The reduced variational integrator: a free-floating mechanism's momentum and shape, K (1)–(6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from symplectree.dynamics import momenta
+from symplectree.dynamics.reduced import check_floating
+from symplectree.errors import ModelError
+from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.variational import ACTIONS, VariationalRun, check_solving
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+from symplectree.numeric import is_fraction
+
+RETRACTIONS = ("cayley", "exp")  # in the order of `enum class Retraction` in core/retraction.hpp
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """For satellites, robots in space, jumpers: one Free joint, from the world, on which everything hangs. O(n) per step.
+
+    The discrete action is that of K (3), in the root's pose and the shape, the coordinates of all other joints: velocity
+    Ω of the locked mechanism and shape velocity are taken at once through the mechanical connection. Symplectic; spatial
+    momentum to rounding. Order 2 with alpha = ½, else 1. Its equations are in `symplectree.reference.reduced`.
+
+    alpha: between 0 and 1, weight of the end of a step in the action, of potentials too; all other forces act half at
+        each end.
+    retraction: how the root moves along its twist, "cayley" (rational, any speed) or "exp" (fast spins).
+    tol, max_iterations, substeps: as of `Variational`.
+    """
+
+    alpha: float = 0.5
+    retraction: Literal["cayley", "exp"] = "cayley"
+    tol: float | None = None
+    max_iterations: int = 50
+    substeps: int = 6
+
+    order: ClassVar[Literal[2]] = 2
+    action: ClassVar[str] = "reduced"
+    solver: ClassVar[str] = "newton"
+
+    def __post_init__(self) -> None:
+        if self.retraction not in RETRACTIONS:
+            raise ModelError(f"retraction is {self.retraction!r}; give one of {', '.join(map(repr, RETRACTIONS))}")
+        if not is_fraction(self.alpha):
+            raise ModelError(f"alpha is {self.alpha!r}; give a number from 0 to 1")
+        check_solving(self)
+
+    def start(
+        self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+    ) -> ReducedRun:
+        check_floating(model)
+        if model.rows:
+            raise ModelError(f"st.Reduced takes no constraints, but there is {model.rows[0]!r}; take st.Variational")
+        if prescribed:
+            raise ModelError("st.Reduced takes no prescribed coordinates; take st.Variational")
+        return ReducedRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
+
+
+class ReducedRun(VariationalRun):
+    """The state (q, p) of a reduced integration; p are the momenta M v, those of the root in its own frame first."""
+
+    method: Any
+
+    def _scheme(self) -> tuple[int, int, int]:
+        return len(ACTIONS) + RETRACTIONS.index(self.method.retraction), 0, 0
