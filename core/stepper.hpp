@@ -323,7 +323,7 @@ class VariationalRun final : public AnyRun {
   bool is_near(const std::vector<double>& change) const {
     if constexpr (!Scheme::several_roots) return true;
     const double moved = largest(guessed_);
-    return moved == 0 || largest(change) <= kNear * moved;
+    return moved == 0 || largest(change) <= kNear * std::max(moved, kStill);
   }
 
   // Of velocities; entries of rows that follow do not count.
@@ -372,7 +372,8 @@ class VariationalRun final : public AnyRun {
   }
 
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
-  static constexpr double kNear = 0.25;                 // how far from the guess a root may lie, relative to the motion
+  static constexpr double kNear = 0.25;   // how far from the guess a root may lie, relative to the motion,
+  static constexpr double kStill = 1e-3;  // or to this [rad or m], where the motion is no more than rounding
   static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
   static constexpr double kFloor = 16;                  // how many times the estimated rounding counts as converged
 

@@ -360,3 +360,22 @@ def test_a_length_that_becomes_impossible_is_an_error_that_names_it(action, solv
     assert error.trajectory.t[-1] == pytest.approx(0.5, abs=0.011)  # the string reaches the arm's circle at 1 m
     assert error.trajectory.multipliers.shape == (len(error.trajectory) - 1, 1)
     assert error.trajectory.constraint_error.max() < 1e-12
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.001])
+def test_a_damped_loop_comes_to_rest(dt):
+    """At rest the guess of a step is rounding, and so is what it is off by."""
+    m = st.Mechanism()
+    crank = m.world.link("crank", st.Revolute("crank", axis="y"), mass=1, com=(0, 0, -0.25), inertia=(0.02,) * 3)
+    rod = crank.link("rod", st.Revolute("rod", axis="y"), at=(0, 0, -0.5), mass=1, com=(0.5, 0, 0), inertia=(0.08,) * 3)
+    rod.frame("end", at=(1, 0, 0))
+    rocker = m.world.link(
+        "rocker", st.Revolute("rocker", axis="y"), at=(1, 0, 0), mass=1, com=(0, 0, -0.25), inertia=(0.02,) * 3
+    )
+    rocker.frame("joint", at=(0, 0, -0.5))
+    m.add(st.PointConstraint("end", "joint", "xz"), st.JointDamper("crank", 4.0))
+    model = m.build()
+    q = st.assemble(model, {"crank": 0.2, "rod": -0.2, "rocker": 0.2})
+    traj = st.simulate(model, q, duration=20.0, dt=dt)
+    assert np.abs(traj.q[-1]).max() < 1e-12  # hanging straight down
+    assert np.abs(traj.v[-1]).max() < 1e-11
