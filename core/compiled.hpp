@@ -68,12 +68,12 @@ class CompiledScheme {
     double largest = 0;
     for (int j = 0; j < m_.nv; ++j) {
       const double ratio = std::fabs(r_[j]) / scale_[j];
-      if (!(ratio <= largest)) largest = ratio, worst = j;
+      if (exceeds(ratio, largest)) largest = ratio, worst = j;
     }
     return largest;
   }
 
-  // Is the residual what rounding makes of it (as at_rounding_floor), with lengths along the tree for distances?
+  // Is the residual what rounding makes of it (as estimate_noise), with lengths along the tree for distances?
   bool at_floor(double h, const double*, const double* q1, double factor) {
     double turn = 1;
     for (int k = 0; k < m_.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));

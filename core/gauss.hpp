@@ -151,7 +151,7 @@ class GaussRun {
       one_.evaluate(charts_, end_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(at, x, u); });
       for (int k = 0; k < 2 * m_.nv; ++k) {
         const double change = std::fabs(slope_[k] - rate_[k][i]);
-        if (!(change <= out.largest)) out.largest = change;
+        if (exceeds(change, out.largest)) out.largest = change;
         out.size = std::max(out.size, std::fabs(slope_[k]));
         rate_[k].set(i, slope_[k]);
       }
@@ -163,7 +163,7 @@ class GaussRun {
   static double largest(const Pack<W>& x) {
     double out = 0;
     for (int k = 0; k < W; ++k)
-      if (!(x[k] <= out)) out = x[k];
+      if (exceeds(x[k], out)) out = x[k];
     return out;
   }
 
@@ -173,11 +173,14 @@ class GaussRun {
   }
 
   bool finish(double h) {
+    double spoiled = 0;  // 0, or not a number when an end is not finite
     for (int k = 0; k < 2 * m_.nv; ++k) {
       double sum = 0;
       for (int j = 0; j < t_.stages; ++j) sum += t_.b[j] * rate_[k][j];
       end_[k] = start_[k] + h * sum;
+      spoiled += 0 * end_[k];
     }
+    if (spoiled != 0) return fail();
     charts_.state(end_.data(), q.data(), p.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);

@@ -6,6 +6,9 @@
 
 namespace symplectree {
 
+// Is `size` the largest so far? What is not a number is, and stays.
+inline bool exceeds(double size, double largest) { return !(size <= largest) && largest == largest; }
+
 template <class T>
 struct Vec3 {
   T x{}, y{}, z{};

@@ -82,7 +82,7 @@ class MidpointScheme {
           r_[j] = 0;
         }
         const double ratio = std::fabs(r_[j]) / scale_[j];
-        if (!(ratio <= largest)) largest = ratio, worst = j;
+        if (exceeds(ratio, largest)) largest = ratio, worst = j;
       }
     }
     if (m_.rows == 0) return largest;

@@ -124,7 +124,7 @@ class ReducedScheme {
       r_[j] = p0_[j] - left + load;
       scale_[j] = std::fabs(p0_[j]) + std::fabs(left) + std::fabs(load) + 1e-300;
       const double ratio = std::fabs(r_[j]) / scale_[j];
-      if (!(ratio <= largest_)) largest_ = ratio, worst_ = j;
+      if (exceeds(ratio, largest_)) largest_ = ratio, worst_ = j;
     }
     worst = worst_;
     return largest_;

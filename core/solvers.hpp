@@ -195,13 +195,18 @@ class TreeScheme {
 
   TreeScheme(const Model& m, Solver solver) : w_(m), direction_(m), solver_(solver) {}
 
-  void place(const double* q) { compute_poses(w_.m, q, *w_.now); }
+  void place(const double* q) {
+    compute_poses(w_.m, q, *w_.now);
+    noise_age_ = kNoiseLasts;
+  }
   void drive(const std::vector<char>& driven) {
     w_.driven = driven;
     direction_.drive(driven);
   }
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
     begin_step(w_, h, q, p, tau, inputs);
+    noise_age_ = h == noise_h_ ? std::min(noise_age_ + 1, kNoiseLasts) : kNoiseLasts;
+    noise_h_ = h;
     if (!quick()) hold_bodies<Action>(w_);
     direction_.begin(solver_, w_, h, q);
     StepRows& rows = direction_.rows;
@@ -237,7 +242,12 @@ class TreeScheme {
     newton_sweep<Action>(w_, h, q0, q1, delta);
   }
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    return direction_.rows.at_floor(factor) && at_rounding_floor(w_, h, q1, factor);
+    if (!direction_.rows.at_floor(factor)) return false;
+    if (noise_age_ < kNoiseLasts && within_noise(w_, factor)) return true;
+    if (noise_age_ == 0) return false;
+    estimate_noise(w_, h, q1);
+    noise_age_ = 0;
+    return within_noise(w_, factor);
   }
   void direction(double h, const double* q0, const double* q1, double* delta) {
     direction_.compute(w_, h, q0, q1, delta);
@@ -258,8 +268,12 @@ class TreeScheme {
   bool quick() const { return solver_ == Solver::Newton && !direction_.coupled(); }
 
   VariationalWorkspace w_;
+  static constexpr int kNoiseLasts = 16;  // how many steps an estimate of the noise serves: it changes slowly
+
   Direction direction_;
   Solver solver_;
+  int noise_age_ = kNoiseLasts;
+  double noise_h_ = 0;
 };
 
 }  // namespace symplectree

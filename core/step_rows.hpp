@@ -64,7 +64,7 @@ struct StepRows {
       r[j] = -next.value[k];
       scale[j] = kTighter * next.size[k] + 1e-300;
       const double ratio = std::fabs(r[j]) / scale[j];
-      if (!(ratio <= largest)) largest = ratio, worst = j;
+      if (exceeds(ratio, largest)) largest = ratio, worst = j;
     }
     return largest;
   }

@@ -338,7 +338,7 @@ class VariationalRun final : public AnyRun {
     double largest = 0;
     for (int j = 0; j < m_.nv + m_.rows; ++j) {
       const double ratio = std::fabs(scheme_.residual()[j]) / weight_[j];
-      if (!(ratio <= largest)) largest = ratio;
+      if (exceeds(ratio, largest)) largest = ratio;
     }
     return largest;
   }
@@ -375,7 +375,7 @@ class VariationalRun final : public AnyRun {
   static constexpr double kNear = 0.25;   // how far from the guess a root may lie, relative to the motion,
   static constexpr double kStill = 1e-3;  // or to this [rad or m], where the motion is no more than rounding
   static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
-  static constexpr double kFloor = 16;                  // how many times the estimated rounding counts as converged
+  static constexpr double kFloor = 32;                  // how many times the estimated rounding counts as converged
 
   const Model& m_;
   Settings s_;

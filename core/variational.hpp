@@ -17,6 +17,8 @@
 
 namespace symplectree {
 
+inline constexpr double kRounding = 2.2e-16;
+
 // What a step knows of a body: its inertia at the beginning, its displacement and its momentum.
 struct Motion {
   Held held;
@@ -45,9 +47,10 @@ struct VariationalWorkspace {
   std::vector<char> driven;                   // of each body: its coordinates are prescribed
   std::vector<double> damping, stiff;         // of each velocity: joint damping; a/h + c/2
   std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
-  std::vector<std::array<double, 2>> noise;   // of each body: what rounding makes of torque and force
-  std::vector<double> line_length;            // of each line at the beginning
-  std::vector<char> has_block_terms;          // of each body: rotor inertia or damping on several coordinates
+  std::vector<double> noise;                  // of each velocity: what rounding makes of r
+  std::vector<std::array<double, 2>> body_noise;   // of each body: the same of torque and force
+  std::vector<double> line_length;                 // of each line at the beginning
+  std::vector<char> has_block_terms;               // of each body: rotor inertia or damping on several coordinates
   std::vector<double> user_impulse, displacement;  // of each velocity: of the user's forces; of the step, over h
   bool damped_lines = false, loads = false;
 
@@ -78,7 +81,8 @@ struct VariationalWorkspace {
         damping(m.nv),
         stiff(m.nv),
         block(m.size()),
-        noise(m.size()),
+        noise(m.nv),
+        body_noise(m.size()),
         line_length(m.lines.size()),
         has_block_terms(m.size()),
         user_impulse(m.nv),
@@ -296,35 +300,37 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
                            norm1(S.angular) * norm1(F.angular) + norm1(S.linear) * norm1(F.linear);
       w.scale[j] = scale + 1e-300;
       const double ratio = std::fabs(w.r[j]) / w.scale[j];
-      if (!(ratio <= largest)) largest = ratio, worst = j;
+      if (exceeds(ratio, largest)) largest = ratio, worst = j;
     }
     if (body.parent > 0) w.F[body.parent] += shift_force(F, w.now->pose[i].r);
   }
   return largest;
 }
 
-// Is every entry of w.r, after residual, within `factor` of what rounding makes of it? Positions are rounded to ε |x|
-// and angles to ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute
-// values.
-inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q1, double factor) {
+// w.noise ← of each velocity what rounding makes of w.r. Positions are rounded to ε |x| and angles to ε |q|, so momenta
+// carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values.
+inline void estimate_noise(VariationalWorkspace& w, double h, const double* q1) {
   const Model& m = w.m;
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
-  const double noise = factor * 2.2e-16 * turn / std::fabs(h);
-  std::fill(w.noise.begin(), w.noise.end(), std::array<double, 2>{});
+  const double unit = kRounding * turn / std::fabs(h);
+  std::fill(w.body_noise.begin(), w.body_noise.end(), std::array<double, 2>{});
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
-    const double torque = w.noise[i][0] + noise * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
-    const double force = w.noise[i][1] + noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));
-    for (int j = body.v; j < body.v + body.nv; ++j) {
-      const Spatial<double>& S = w.now->S[j];
-      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force +
-                                     factor * 2.2e-16 * (std::fabs(w.b[j]) + w.impulse_size[j])))
-        return false;
-    }
-    w.noise[body.parent][0] += torque + norm1(w.now->pose[i].r) * force;
-    w.noise[body.parent][1] += force;
+    const double torque = w.body_noise[i][0] + unit * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
+    const double force = w.body_noise[i][1] + unit * body.mass * (1e-3 + norm1(w.next->pose[i].x));
+    for (int j = body.v; j < body.v + body.nv; ++j)
+      w.noise[j] = norm1(w.now->S[j].angular) * torque + norm1(w.now->S[j].linear) * force;
+    w.body_noise[body.parent][0] += torque + norm1(w.now->pose[i].r) * force;
+    w.body_noise[body.parent][1] += force;
   }
+}
+
+// Is every entry of w.r, after residual, within `factor` of w.noise and of the rounding of what it is made of?
+inline bool within_noise(const VariationalWorkspace& w, double factor) {
+  for (int j = 0; j < w.m.nv; ++j)
+    if (!(std::fabs(w.r[j]) <= factor * (w.noise[j] + kRounding * (std::fabs(w.b[j]) + w.impulse_size[j]))))
+      return false;
   return true;
 }
 

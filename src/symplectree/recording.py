@@ -9,6 +9,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.integrators import Run
+from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -98,6 +99,8 @@ class Recording:
             self._rate_rows(row)
         if taken < count:
             raise self.run.failure(first + taken)
+        if saved * every < count:
+            raise no_longer_finite(self.model, self.run.x, self.done, self.settings.dt)
         if self.done % self.interval == 0:
             self._restart()
         return count

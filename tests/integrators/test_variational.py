@@ -221,3 +221,26 @@ def test_energy_balance_with_dampers(tree):
     traj = st.simulate(model, q, v0=v, duration=0.2, dt=5e-4)
     power = [u @ st.element_terms(model, None, x, u).force for x, u in zip(traj.q, traj.v, strict=True)]
     assert traj.energy[-1] - traj.energy[0] == pytest.approx(np.trapezoid(power, traj.t), rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("names", [("swing", "tumble"), ("tumble", "swing")])
+@pytest.mark.parametrize(
+    "method", [*(st.Variational(a) for a in (*ACTIONS, "midpoint")), st.Variational(order=4), st.Variational(order=8)]
+)
+def test_motion_beyond_all_numbers_is_an_error(method, names):
+    """Two bodies that have nothing to do with each other: the finite one must not hide that the other is not."""
+    m = st.Mechanism()
+    for name in names:
+        joint = st.Free(name) if name == "tumble" else st.Revolute(name, "x")
+        m.world.link(f"{name} body", joint, mass=1, com=(0, 0, -1), inertia=(1, 1, 1))
+    model = m.build()
+    with pytest.raises(st.ConvergenceError) as raised:
+        st.simulate(
+            model,
+            model.neutral,
+            v0={"tumble": [1e155, 2e155, 3e155, 1e155, 0, 0]},
+            duration=0.05,
+            dt=0.01,
+            method=method,
+        )
+    assert np.all(np.isfinite(raised.value.trajectory.q))
