@@ -31,6 +31,8 @@ class VariationalRun final : public AnyRun {
         guessed_(m.nv),
         change_(m.nv),
         increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {
+    damped_ = m.user_forces || !m.joint_dampers.empty();
+    for (const Line& line : m.lines) damped_ |= line.damping != 0;
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];
       if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);
@@ -126,14 +128,15 @@ class VariationalRun final : public AnyRun {
   // One step from the chosen guess, else from another, else by following the solution.
   bool attempt(double h, const double* tau, const double* inputs) {
     scheme_.begin(h, q.data(), p.data(), tau, inputs);
-    guess_into(s_.guess, h, tau, inputs);
-    bool done = solve(h) && plausible(h, tau, inputs);
+    const auto from = [&](Guess guess) {
+      guess_into(guess, h, tau, inputs);
+      return solve(h) && plausible(h, tau, inputs);
+    };
+    bool done = from(s_.guess);
     const double first_residual = last_residual;
     const int first_worst = worst;
-    if (!done && s_.guess != Guess::Acceleration) {
-      guess_into(Guess::Acceleration, h, tau, inputs);
-      done = solve(h) && plausible(h, tau, inputs);
-    }
+    if (!done && s_.guess != Guess::Acceleration) done = from(Guess::Acceleration);
+    if (!done && damped_) done = from(Guess::Current);  // dampers that stop a motion at once make accelerations useless
     if (!done && !(follow(h, tau, inputs) && plausible(h, tau, inputs))) {
       last_residual = first_residual, worst = first_worst;  // what the chosen guess came to, not a shorter step
       return false;
@@ -386,6 +389,7 @@ class VariationalRun final : public AnyRun {
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   std::vector<int> turning_;                      // velocities that are of rotation
   bool drives_ = false, free_ = true;  // are there prescribed coordinates? are there neither these nor constraints?
+  bool damped_ = false;                // do forces depend on velocities?
   int known_ = 0;
   double h_ = 0;         // of the run's steps
   bool begins_ = false;  // is the step still where it began?

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "actions.hpp"
 #include "dynamics.hpp"
@@ -303,22 +304,37 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
   return largest;
 }
 
+// Add to w.noise what `rounding` of positions, relative to them, makes of the impulses of damped lines.
+inline void add_line_noise(VariationalWorkspace& w, double rounding) {
+  for (const Line& line : w.m.lines) {
+    if (line.damping == 0) continue;
+    const Vec3<double> a = position(line.a, *w.next), b = position(line.b, *w.next);
+    const double force = 0.5 * rounding * std::fabs(line.damping) * (norm1(a) + norm1(b));
+    for (const auto& [end, x] : {std::pair{line.a.body, a}, std::pair{line.b.body, b}}) {
+      w.noise[end][0] += norm1(x - w.next->pose[end].x) * force;
+      w.noise[end][1] += force;
+    }
+  }
+}
+
 // Is every entry of w.r, after residual, within `factor` of what rounding makes of it? Positions are rounded to ε |x|
 // and angles to ε |q|, so momenta carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute
-// values.
+// values; rotors and dampers on the joints themselves make theirs of ε |q|.
 inline bool at_rounding_floor(VariationalWorkspace& w, double h, const double* q1, double factor) {
   const Model& m = w.m;
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
   const double noise = factor * 2.2e-16 * turn / std::fabs(h);
   std::fill(w.noise.begin(), w.noise.end(), std::array<double, 2>{});
+  if (w.damped_lines) add_line_noise(w, noise * std::fabs(h));
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     const double torque = w.noise[i][0] + noise * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
     const double force = w.noise[i][1] + noise * body.mass * (1e-3 + norm1(w.next->pose[i].x));
     for (int j = body.v; j < body.v + body.nv; ++j) {
       const Spatial<double>& S = w.now->S[j];
-      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force +
+      const double own = noise * (m.armature[j] + 0.5 * std::fabs(h * w.damping[j]));
+      if (!(std::fabs(w.r[j]) <= norm1(S.angular) * torque + norm1(S.linear) * force + own +
                                      factor * 2.2e-16 * (std::fabs(w.b[j]) + w.impulse_size[j])))
         return false;
     }
