@@ -63,7 +63,7 @@ class _AdaptiveRun:
         self._step = 0
         self._too_many = False
         self._make = lambda t, y: DOP853(
-            self._rate, t, y, t_bound=np.inf, rtol=method.rtol, atol=method.atol, first_step=None
+            self._rate, t, y, t_bound=prescribed.end, rtol=method.rtol, atol=method.atol, first_step=None
         )
         self._solver: Any = None
         self._rows = holonomic_rows(model)
