@@ -13,6 +13,7 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.stability import fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_fraction, is_positive
@@ -115,6 +116,7 @@ class VariationalRun:
         self._native: Any = None
         self.q, self.x = np.array(q), np.array(p)
         self.counts: list[tuple[int, int, Array]] = []
+        self._start = np.array(q)
         self.restart(0)
 
     def restart(self, step: int) -> None:
@@ -194,14 +196,29 @@ class VariationalRun:
                 "Trajectory.substeps, or take a smaller dt"
             )
         if self._composed and self.method.action == "cayley" and turn > COARSE:
+            half = min(turn, np.pi) / 2
             said.append(
                 f"joints turned by up to {turn:.3g} rad in one step: the action 'cayley' then turns them "
-                f"{100 * (1 - turn / 2 * np.cos(turn / 2) ** 3 / np.sin(turn / 2)):.0f} % too slowly (their momenta are "
-                "right); take a smaller dt, or action='exp'"
+                f"{100 * (1 - half * np.cos(half) ** 3 / np.sin(half)):.0f} % too slowly (their momenta are right); take a "
+                "smaller dt, or action='exp'"
+            )
+        if vibration := self._too_stiff():
+            said.append(
+                f"springs let the mechanism vibrate with {vibration:.3g} rad/s at the start, and the action "
+                f"{self.method.action!r} gains energy in steps of more than {2 / vibration:.3g} s; {self._advice()}"
             )
         return said
 
+    def _too_stiff(self) -> float:
+        """What springs let the mechanism vibrate with [rad/s] when the steps are too long for that, else 0."""
+        if not self._composed or getattr(self.method, "action", "midpoint") == "midpoint":
+            return 0.0
+        vibration = fastest_vibration(self.model, self._start, self.prescribed)
+        return vibration if vibration * self.dt * float(np.abs(self._stages).max()) > 2 else 0.0
+
     def _advice(self) -> str:
+        if self._too_stiff():
+            return "take a smaller dt, or action='midpoint', which suits stiff springs"
         if self.prescribed and self.model.rows:
             return "take a smaller dt, or prescribe a motion that the constraints let it make"
         return "take a smaller dt, or add damping where the motion is violent"
