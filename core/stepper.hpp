@@ -321,12 +321,12 @@ class VariationalRun final : public AnyRun {
     return rho <= s_.tolerance || scheme_.at_floor(h, q.data(), q1_.data(), kFloor);
   }
 
-  // Is `change` small against the motion that was guessed? A large one may lead to another root, far from the motion
-  // that began with the step.
+  // Is `change` small against the motion that was guessed, if any? A large one may lead to another root, far from the
+  // motion that began with the step.
   bool is_near(const std::vector<double>& change) const {
     if constexpr (!Scheme::several_roots) return true;
     const double moved = largest(guessed_);
-    return moved == 0 || largest(change) <= kNear * std::max(moved, kStill);
+    return moved <= kNothing || largest(change) <= kNear * std::max(moved, kStill);
   }
 
   // Of velocities; entries of rows that follow do not count.
@@ -336,11 +336,11 @@ class VariationalRun final : public AnyRun {
     return m;
   }
 
-  // The largest residual relative to the sizes of the iterate before.
+  // The largest residual relative to the sizes of the iterate before, or a tenth of its own where little moved before.
   double weighted() const {
     double largest = 0;
     for (int j = 0; j < m_.nv + m_.rows; ++j) {
-      const double ratio = std::fabs(scheme_.residual()[j]) / weight_[j];
+      const double ratio = std::fabs(scheme_.residual()[j]) / std::max(weight_[j], 0.1 * scheme_.scale()[j]);
       if (!(ratio <= largest)) largest = ratio;
     }
     return largest;
@@ -375,8 +375,9 @@ class VariationalRun final : public AnyRun {
   }
 
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
-  static constexpr double kNear = 0.25;   // how far from the guess a root may lie, relative to the motion,
-  static constexpr double kStill = 1e-3;  // or to this [rad or m], where the motion is no more than rounding
+  static constexpr double kNear = 0.25;      // how far from the guess a root may lie, relative to the motion,
+  static constexpr double kStill = 1e-3;     // or to this [rad or m], where the motion is no more than rounding
+  static constexpr double kNothing = 1e-14;  // rad or m: no motion at all, but for the rounding of quaternions
   static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
   static constexpr double kFloor = 16;                  // how many times the estimated rounding counts as converged
 

@@ -1,4 +1,4 @@
-"""Springs too stiff for a step: what they vibrate with, and that the run says so."""
+"""Springs and dampers too stiff for a step: how fast they are, and that the run says so."""
 
 import warnings
 
@@ -7,8 +7,9 @@ import pytest
 
 import symplectree as st
 from mechanisms import random_mechanism, random_state
+from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.stability import fastest_vibration
+from symplectree.integrators.stability import fastest_decay, fastest_vibration
 
 
 def oscillator(stiffness: float) -> st.Model:
@@ -59,6 +60,35 @@ def test_a_step_too_long_for_its_springs_is_told(action):
         st.simulate(oscillator(1e5), {"x": 0.01}, duration=0.1, dt=0.01, method=st.Variational("midpoint"))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_decay_in_random_trees(seed):
+    """Against the eigenvalues of M⁻¹ C by differences."""
+    m = random_mechanism(seed, 6)
+    m.add(st.Damper("link2", "world", 3.0), st.Damper("link5", "link1", 100.0), st.JointDamper("joint3", 1.0))
+    model = m.build()
+    q, _, _ = random_state(model, seed)
+    drag = np.array([st.bias_forces(model, q, d) - st.bias_forces(model, q, -d) for d in np.eye(model.nv)]) / 2
+    rates = np.linalg.eigvals(np.linalg.solve(st.mass_matrix(model, q), drag.T)).real
+    rate, name = fastest_decay(model, q, Prescribed(model, None, 0.01))
+    assert rate == pytest.approx(rates.max(), rel=0.05)  # twenty iterations
+    assert name in model.velocities
+
+
+def test_velocities_that_swing_are_told():
+    """A block in a damper with hλ = 100: it stops, but its momentum changes sign in each step."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("block", st.Prismatic("x", axis="x"), mass=1)
+    m.add(st.JointDamper("x", 1e4))
+    model = m.build()
+    with pytest.warns(UserWarning, match=r"motions of 'x' within 0\.0001 s.*swing"):
+        traj = st.simulate(model, {}, v0={"x": 1.0}, duration=0.1, dt=0.01)
+    np.testing.assert_allclose(traj.v[:, 0], (-49 / 51) ** np.arange(11), rtol=1e-9)
+    assert np.abs(traj["x"]).max() < 2e-4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        st.simulate(model, {}, v0={"x": 1.0}, duration=0.1, dt=1e-3)
+
+
 def test_failure_advises_on_stiff_springs():
     m = st.Mechanism()
     arm = m.world.link("arm", st.Revolute("a", axis="y"), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
@@ -67,6 +97,23 @@ def test_failure_advises_on_stiff_springs():
     m.add(st.JointSpring("b", 1e9, rest=1.0))
     with pytest.raises(st.ConvergenceError, match="action='midpoint'"), pytest.warns(UserWarning, match="vibrate"):
         st.simulate(m.build(), {"b": 0.5}, duration=1, dt=0.01)
+
+
+def test_failure_in_a_singular_position_says_so():
+    """A parallelogram that lies flat, where it can fold to either side."""
+    m = st.Mechanism()
+    bar = {"mass": 1, "com": (0, 0, 0.5), "inertia": (0.1, 0.1, 0.01)}
+    left = m.world.link("left", st.Revolute("a", axis="y"), **bar)
+    left.link("top", st.Revolute("b", axis="y"), at=(0, 0, 1), mass=1, com=(1, 0, 0)).frame("end", at=(2, 0, 0))
+    m.world.link("right", st.Revolute("c", axis="y"), at=(2, 0, 0), **bar).frame("pin", at=(0, 0, 1))
+    m.add(st.PointConstraint("pin", "end", "xz"))
+    model = m.build()
+    run = st.Variational().start(
+        model, np.zeros(3), np.zeros(3), 0.01, ForceSource(model, None, 1), Prescribed(model, None, 0.01)
+    )
+    assert "singular" not in str(run.failure(0))
+    run.q[:] = np.pi / 2, -np.pi / 2, np.pi / 2
+    assert "the constraints become dependent here (a singular position" in str(run.failure(0))
 
 
 def test_percentage_of_turns_beyond_half_a_turn():

@@ -253,3 +253,16 @@ def test_dampers_that_stop_a_motion_within_a_step(action):
     # twice the rate of the slow motion times its time constant, which is neglected, and h²
     np.testing.assert_allclose(traj["a"], 2 * np.arctan(np.tan(0.5) * np.exp(-traj.t)), atol=0.02)
     assert np.abs(traj["b"][-1, 1:]).max() < 1e-8
+
+
+def test_bodies_fly_on_beside_a_stiff_damper():
+    """Two radians a second beside a slide that stops within a step: the guess is rest, the root is not."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("slide", st.Prismatic("x", axis="x"), mass=1)
+    m.world.link("body", st.Free("f"), mass=1, inertia=(0.1, 0.1, 0.1))
+    m.add(st.JointDamper("x", 1e11))
+    v0 = {"x": 1.0, "f": (0, 0, 2.0, 3.0, 0, 0)}
+    traj = st.simulate(m.build(), {}, v0=v0, duration=0.1, dt=0.01)
+    assert traj.substeps.sum() == 0
+    np.testing.assert_allclose(traj.momentum[:, 3], 3.0, atol=1e-9)  # the slide's is gone
+    np.testing.assert_allclose(traj.q[-1, 0], 0, atol=1e-9)
