@@ -89,8 +89,10 @@ class CompiledScheme {
       const Body& body = m_.bodies[i];
       const Noise& n = noise_[i];
       const double floor = n.torque + (n.centre + 1) * n.force;
-      for (int j = body.v; j < body.v + body.nv; ++j)
-        if (!(std::fabs(r_[j]) <= floor + factor * 2.2e-16 * std::fabs(b_[j]))) return false;
+      for (int j = body.v; j < body.v + body.nv; ++j) {
+        const double own = noise * (m_.armature[j] + 0.5 * std::fabs(h * damping_[j]));
+        if (!(std::fabs(r_[j]) <= floor + own + factor * 2.2e-16 * std::fabs(b_[j]))) return false;
+      }
       if (body.parent == 0) continue;
       noise_[body.parent].torque += n.torque + n.arm * n.force;
       noise_[body.parent].force += n.force;

@@ -31,6 +31,8 @@ class VariationalRun final : public AnyRun {
         guessed_(m.nv),
         change_(m.nv),
         increment_{std::vector<double>(m.nv), std::vector<double>(m.nv), std::vector<double>(m.nv)} {
+    damped_ = m.user_forces || !m.joint_dampers.empty();
+    for (const Line& line : m.lines) damped_ |= line.damping != 0;
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];
       if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);
@@ -126,14 +128,15 @@ class VariationalRun final : public AnyRun {
   // One step from the chosen guess, else from another, else by following the solution.
   bool attempt(double h, const double* tau, const double* inputs) {
     scheme_.begin(h, q.data(), p.data(), tau, inputs);
-    guess_into(s_.guess, h, tau, inputs);
-    bool done = solve(h) && plausible(h, tau, inputs);
+    const auto from = [&](Guess guess) {
+      guess_into(guess, h, tau, inputs);
+      return solve(h) && plausible(h, tau, inputs);
+    };
+    bool done = from(s_.guess);
     const double first_residual = last_residual;
     const int first_worst = worst;
-    if (!done && s_.guess != Guess::Acceleration) {
-      guess_into(Guess::Acceleration, h, tau, inputs);
-      done = solve(h) && plausible(h, tau, inputs);
-    }
+    if (!done && s_.guess != Guess::Acceleration) done = from(Guess::Acceleration);
+    if (!done && damped_) done = from(Guess::Current);  // dampers that stop a motion at once make accelerations useless
     if (!done && !(follow(h, tau, inputs) && plausible(h, tau, inputs))) {
       last_residual = first_residual, worst = first_worst;  // what the chosen guess came to, not a shorter step
       return false;
@@ -318,12 +321,12 @@ class VariationalRun final : public AnyRun {
     return rho <= s_.tolerance || scheme_.at_floor(h, q.data(), q1_.data(), kFloor);
   }
 
-  // Is `change` small against the motion that was guessed? A large one may lead to another root, far from the motion
-  // that began with the step.
+  // Is `change` small against the motion that was guessed, if any? A large one may lead to another root, far from the
+  // motion that began with the step.
   bool is_near(const std::vector<double>& change) const {
     if constexpr (!Scheme::several_roots) return true;
     const double moved = largest(guessed_);
-    return moved == 0 || largest(change) <= kNear * std::max(moved, kStill);
+    return moved <= kNothing || largest(change) <= kNear * std::max(moved, kStill);
   }
 
   // Of velocities; entries of rows that follow do not count.
@@ -333,11 +336,11 @@ class VariationalRun final : public AnyRun {
     return m;
   }
 
-  // The largest residual relative to the sizes of the iterate before.
+  // The largest residual relative to the sizes of the iterate before, or a tenth of its own where little moved before.
   double weighted() const {
     double largest = 0;
     for (int j = 0; j < m_.nv + m_.rows; ++j) {
-      const double ratio = std::fabs(scheme_.residual()[j]) / weight_[j];
+      const double ratio = std::fabs(scheme_.residual()[j]) / std::max(weight_[j], 0.1 * scheme_.scale()[j]);
       if (exceeds(ratio, largest)) largest = ratio;
     }
     return largest;
@@ -372,8 +375,9 @@ class VariationalRun final : public AnyRun {
   }
 
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
-  static constexpr double kNear = 0.25;   // how far from the guess a root may lie, relative to the motion,
-  static constexpr double kStill = 1e-3;  // or to this [rad or m], where the motion is no more than rounding
+  static constexpr double kNear = 0.25;      // how far from the guess a root may lie, relative to the motion,
+  static constexpr double kStill = 1e-3;     // or to this [rad or m], where the motion is no more than rounding
+  static constexpr double kNothing = 1e-14;  // rad or m: no motion at all, but for the rounding of quaternions
   static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
   static constexpr double kFloor = 32;                  // how many times the estimated rounding counts as converged
 
@@ -386,6 +390,7 @@ class VariationalRun final : public AnyRun {
   std::array<std::vector<double>, 3> increment_;  // the last three, newest first
   std::vector<int> turning_;                      // velocities that are of rotation
   bool drives_ = false, free_ = true;  // are there prescribed coordinates? are there neither these nor constraints?
+  bool damped_ = false;                // do forces depend on velocities?
   int known_ = 0;
   double h_ = 0;         // of the run's steps
   bool begins_ = false;  // is the step still where it began?

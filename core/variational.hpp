@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "actions.hpp"
 #include "dynamics.hpp"
@@ -307,20 +308,36 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
   return largest;
 }
 
+// Add to w.body_noise what `rounding` of positions, relative to them, makes of the impulses of damped lines.
+inline void add_line_noise(VariationalWorkspace& w, double rounding) {
+  for (const Line& line : w.m.lines) {
+    if (line.damping == 0) continue;
+    const Vec3<double> a = position(line.a, *w.next), b = position(line.b, *w.next);
+    const double force = 0.5 * rounding * std::fabs(line.damping) * (norm1(a) + norm1(b));
+    for (const auto& [end, x] : {std::pair{line.a.body, a}, std::pair{line.b.body, b}}) {
+      w.body_noise[end][0] += norm1(x - w.next->pose[end].x) * force;
+      w.body_noise[end][1] += force;
+    }
+  }
+}
+
 // w.noise ← of each velocity what rounding makes of w.r. Positions are rounded to ε |x| and angles to ε |q|, so momenta
-// carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values.
+// carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values; rotors and dampers on the
+// joints themselves make theirs of ε |q|.
 inline void estimate_noise(VariationalWorkspace& w, double h, const double* q1) {
   const Model& m = w.m;
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
   const double unit = kRounding * turn / std::fabs(h);
   std::fill(w.body_noise.begin(), w.body_noise.end(), std::array<double, 2>{});
+  if (w.damped_lines) add_line_noise(w, unit * std::fabs(h));
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     const double torque = w.body_noise[i][0] + unit * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
     const double force = w.body_noise[i][1] + unit * body.mass * (1e-3 + norm1(w.next->pose[i].x));
     for (int j = body.v; j < body.v + body.nv; ++j)
-      w.noise[j] = norm1(w.now->S[j].angular) * torque + norm1(w.now->S[j].linear) * force;
+      w.noise[j] = norm1(w.now->S[j].angular) * torque + norm1(w.now->S[j].linear) * force +
+                   unit * (m.armature[j] + 0.5 * std::fabs(h * w.damping[j]));
     w.body_noise[body.parent][0] += torque + norm1(w.now->pose[i].r) * force;
     w.body_noise[body.parent][1] += force;
   }

@@ -61,6 +61,9 @@ def test_lengths_without_mass_stay_unless_said_otherwise():
     q = st.assemble(model, {"q1": 0.5, "wire": 1.5}, fixed=["q0", "q1"])
     assert q[1] == 0.5
     assert q[2] == pytest.approx(2 * np.cos(0.25))
+    with pytest.raises(st.AssemblyError, match=r"move no mass \('wire'\) were held: fixed=\(\) lets them move"):
+        st.assemble(model, {"q1": 0.5, "wire": 3.0})
+    assert st.assemble(model, {"q1": 0.5, "wire": 3.0}, fixed=())[2] <= 2
 
 
 def test_what_cannot_be_met_is_named_and_measured():

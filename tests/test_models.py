@@ -38,11 +38,14 @@ def test_file_assembles_and_runs(path):
     assert mechanism.initial
     q0 = st.assemble(model, mechanism.initial)
     assert np.abs(st.constraint_values(model, q0)).max(initial=0) <= 1e-9
-    traj = st.simulate(model, q0, duration=1.0, dt=0.01, prescribed=held(model, q0))
+    fast = path.stem == "squeezing_mechanism"  # of centimetres, and driven by a motor
+    dt = 5e-5 if fast else 0.01
+    traj = st.simulate(model, q0, duration=100 * dt, dt=dt, prescribed=held(model, q0))
     assert len(traj) == 101
     assert traj.constraint_error.max() <= 1e-10
     # errors of second order: the largest is that of the jack, whose spindle turns by up to 0.5 rad in a step
-    gain = (traj.energy - traj.energy[0]).max()
+    work = 0.033 * (traj["beta"] - q0[0]) if fast else 0
+    gain = (traj.energy - traj.energy[0] - work).max()
     assert gain <= 0.05 * max(np.ptp(traj.kinetic), 1e-6)
 
 

@@ -78,6 +78,8 @@ def test_quaternions_are_normalised_at_the_start():
         ({"method": "rk4"}, "method is 'rk4'; give a method of integration"),
         ({"duration": 0.001}, "shorter than one step"),
         ({"save_every": 0}, "save_every is 0"),
+        ({"progress": "yes"}, "progress is 'yes'; give True"),
+        ({"progress": -1}, "progress is -1"),
         ({"q0": [1]}, "q has 1 values"),
         ({"q0": [1, np.nan]}, "q of 'q1' is nan"),
         ({"v0": [1]}, "v0 has 1 values"),

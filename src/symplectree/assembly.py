@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
         )
     errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
-        raise not_assembled(model, q, errors, found=True)
+        raise not_assembled(model, q, errors, found=True, held=model.massless if fixed is None else ())
     return q
 
 
@@ -151,8 +151,11 @@ def generic_rank(model: Model) -> tuple[str, ...] | None:
     return best
 
 
-def not_assembled(model: Model, q: Array, errors: Array, *, found: bool = False) -> AssemblyError:
-    """The error that names the constraints that are not met; `found`: after trying to assemble."""
+def not_assembled(
+    model: Model, q: Array, errors: Array, *, found: bool = False, held: Sequence[str] = ()
+) -> AssemblyError:
+    """The error that names the constraints that are not met; `found`: after trying to assemble, with coordinates `held`
+    though the user did not say so."""
     worst = np.argsort(-errors)
     named = [f"{model.rows[k]!r} by {errors[k]:.3g}" for k in worst[:4] if errors[k] > CLOSED]
     more = int(np.count_nonzero(errors > CLOSED)) - len(named)
@@ -162,6 +165,9 @@ def not_assembled(model: Model, q: Array, errors: Array, *, found: bool = False)
             f"no configuration near the guess meets all constraints; the nearest misses {which} (m or rad): give a "
             "better guess, fix fewer coordinates, or check the lengths"
         )
+        if held:
+            first = ", ".join(map(repr, held[:3])) + (f" and {len(held) - 3} more" if len(held) > 3 else "")
+            text += f"; coordinates that move no mass ({first}) were held: fixed=() lets them move, too"
     else:
         text = f"the start breaks constraints: {which} (m or rad); close them first with q0 = st.assemble(model, q0)"
     return AssemblyError(text, errors={model.rows[k]: float(errors[k]) for k in range(len(errors))}, q=q)

@@ -128,6 +128,8 @@ def resume(
 def _completed(recording: Recording, progress: bool | float | None, out: Any, held: int | None = None) -> Trajectory:
     """Advance to the end, and write to a file on the way; `held`: steps that the file holds already."""
     settings, writer = recording.settings, None
+    if progress is not None and not isinstance(progress, bool) and not is_positive(progress):
+        raise ModelError(f"progress is {shown(progress)}; give True, or the seconds after which to show a bar")
     if out is not None:
         from symplectree.io.stream import Stream
 

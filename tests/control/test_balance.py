@@ -39,6 +39,35 @@ def test_feedback_is_that_of_the_linear_regulator():
     assert np.allclose(left, np.linalg.matrix_power(closed, 20) @ x, rtol=0, atol=1e-10)
 
 
+def test_acrobot_stands_as_the_continuous_regulator_says():
+    """Spong's acrobot (1995), whose shoulder has no motor: sin π is not 0 in numbers, and still an equilibrium."""
+    m = st.Mechanism(gravity=(0, 0, -9.8))
+    upper = m.world.link("upper", st.Revolute("q1", axis="y"), mass=1, com=(0, 0, -0.5), inertia=(0.083, 0.083, 0))
+    upper.link("lower", st.Revolute("q2", axis="y"), at=(0, 0, -1), mass=1, com=(0, 0, -1), inertia=(0.33, 0.33, 0))
+    m.add(st.JointForce("q2", "motor"))
+    model, q = m.build(), np.array([np.pi, 0.0])
+    held = balance(model, q, dt=1e-3, effort=0.1)
+    gains = held.gains[0].copy()
+    gains[:, 2:] = gains[:, 2:] @ st.mass_matrix(model, q)  # of p to those of v
+    assert gains == pytest.approx(_continuous_gains(model, q, effort=0.1), rel=0.02)  # dt times the fastest rate, 23 /s
+    traj = st.simulate(model, q + (0.05, -0.05), duration=10, dt=1e-3, forces=held)
+    assert np.abs(traj.q[-1] - q).max() < 1e-6
+
+
+def _continuous_gains(model, q, effort):
+    """scipy's regulator of the equation of motion, linearised by differences."""
+    from scipy.linalg import solve_continuous_are
+
+    n, d = model.nv, 1e-5
+
+    def rate(x, u):
+        return np.concatenate([x[n:], st.forward_dynamics(model, q + x[:n], x[n:], np.zeros(n), inputs=[u])])
+
+    A = np.array([rate(d * e, 0.0) - rate(-d * e, 0.0) for e in np.eye(2 * n)]).T / (2 * d)
+    B = (rate(np.zeros(2 * n), d) - rate(np.zeros(2 * n), -d))[:, None] / (2 * d)
+    return B.T @ solve_continuous_are(A, B, np.eye(2 * n), [[effort]]) / effort
+
+
 def test_forces_that_hold_are_found():
     model = cart_pole(inputs=False)
     held = balance(model, {"angle": 1.0}, dt=0.01)

@@ -244,3 +244,48 @@ def test_motion_beyond_all_numbers_is_an_error(method, names):
             method=method,
         )
     assert np.all(np.isfinite(raised.value.trajectory.q))
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_rotors_that_outweigh_their_links(action):
+    """Their momenta are rounded to ε q/h of the rotor, far more than what rounding makes of the links' own."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("slide", st.Prismatic("x", axis="x", armature=0.04), mass=1e-8)
+    upper = m.world.link("upper", st.Revolute("a", axis="y", armature=1e3), mass=1, com=(0, 0, -0.5))
+    upper.link("lower", st.Revolute("b", axis="x", armature=1e3), at=(0, 0, -1), mass=1, com=(0, 0, -0.5))
+    m.add(st.JointDamper("x", 0.5))
+    method = st.Variational(action)
+    traj = st.simulate(
+        m.build(), {"x": 0.3, "a": 0.5, "b": 0.8}, v0={"x": 0.1, "a": 1e-2}, duration=2, dt=1e-3, method=method
+    )
+    assert traj.substeps.sum() == 0
+    # a mass in syrup, (m + rotor) dv/dt = −c v: one part in (h c / m)²/12 = 1e-5 of what is left at each time constant
+    np.testing.assert_allclose(traj["x"], 0.3 + 0.1 * 0.08 * (1 - np.exp(-traj.t / 0.08)), atol=1e-6)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_dampers_that_stop_a_motion_within_a_step(action):
+    """A light pendulum in a stiff damper creeps: c θ̇ = −m g l sin θ, so tan(θ/2) falls as exp(−m g l t/c)."""
+    m = st.Mechanism(gravity=(0, 0, -10))
+    m.world.link("rod", st.Revolute("a", axis="y"), mass=1e-3, com=(0, 0, -0.1))
+    m.world.link("far", st.Ball("b"), mass=1e-3, com=(0, 0, -0.1), inertia=(1e-6, 1e-6, 1e-6))
+    m.add(st.JointDamper("a", 1e-3), st.JointDamper("b", 1e3))  # time constants of 10 ms and 10 ns; steps of 0.1 s
+    method = st.Variational(action)
+    traj = st.simulate(m.build(), {"a": 1.0}, v0={"b": (1.0, 0, 0)}, duration=2, dt=0.1, method=method)
+    assert traj.substeps.sum() == 0
+    # twice the rate of the slow motion times its time constant, which is neglected, and h²
+    np.testing.assert_allclose(traj["a"], 2 * np.arctan(np.tan(0.5) * np.exp(-traj.t)), atol=0.02)
+    assert np.abs(traj["b"][-1, 1:]).max() < 1e-8
+
+
+def test_bodies_fly_on_beside_a_stiff_damper():
+    """Two radians a second beside a slide that stops within a step: the guess is rest, the root is not."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("slide", st.Prismatic("x", axis="x"), mass=1)
+    m.world.link("body", st.Free("f"), mass=1, inertia=(0.1, 0.1, 0.1))
+    m.add(st.JointDamper("x", 1e11))
+    v0 = {"x": 1.0, "f": (0, 0, 2.0, 3.0, 0, 0)}
+    traj = st.simulate(m.build(), {}, v0=v0, duration=0.1, dt=0.01)
+    assert traj.substeps.sum() == 0
+    np.testing.assert_allclose(traj["f.0"], 3.0 * traj.t, atol=1e-12)
+    np.testing.assert_allclose(traj["x"], 0, atol=1e-9)

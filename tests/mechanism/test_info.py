@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 import symplectree as st
 from mechanisms import planar_chain
 
@@ -64,3 +66,10 @@ def test_constraints_that_cannot_be_met_and_starts_that_name_nothing():
     m = four_bar(st.DistanceConstraint("p", "r", 9.0))
     m.initial = {"nobody": 1.0}
     assert "no way was found to meet them all" in m.build().info()
+
+
+def test_numbers_are_plain():
+    m = planar_chain(1)
+    m.add(st.HingeConstraint("world", "tip", axis=tuple(np.array([0.0, 1.0, 0.0]))), st.JointSpring("q0", np.float64(2)))
+    text = m.build().info()
+    assert "axis=(0.0, 1.0, 0.0)" in text and "stiffness=2.0" in text

@@ -137,7 +137,8 @@ def _held(model: Model, q: Array, method: Variational, dt: float, u: Array | Non
             u = u - np.linalg.lstsq(lin.B, moved, rcond=1e-10)[0]
     lin = linearize(model, (q, rest), method, dt, forces=u)
     force = lin.p / dt  # what is left over, as a generalized force
-    size = np.abs(linearize(model, (q, rest), method, dt).p / dt).max() + 1e-9
+    stiffness = np.abs(lin.A[model.nv :, : model.nv]).max() / dt  # q may be off by rounding: sin π is not 0
+    size = np.abs(linearize(model, (q, rest), method, dt).p / dt).max() + stiffness + 1e-9
     worst = int(np.argmax(np.abs(force)))
     if np.abs(force).max() > 1e-6 * size:
         why = "with these forces" if given else f"whatever the controls {', '.join(names)} do"

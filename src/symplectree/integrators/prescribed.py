@@ -16,17 +16,27 @@ from symplectree.mechanism.model import JointPlace, Model, unknown
 from symplectree.numeric import real_array, shown
 
 
+Stencil = tuple[tuple[int, float], ...]
+
+RATE: Stencil = ((-1, -1 / 2), (1, 1 / 2))
+RATE_AHEAD: Stencil = ((1, 3), (2, -3 / 2), (3, 1 / 3))
+ACCELERATION: Stencil = ((-2, -1 / 12), (-1, 4 / 3), (1, 4 / 3), (2, -1 / 12))
+ACCELERATION_AHEAD: Stencil = ((1, -77 / 6), (2, 107 / 6), (3, -13), (4, 61 / 12), (5, -5 / 6))
+
+
 class Prescribed:
     """Where prescribed coordinates are at any time, and how fast.
 
     `given` maps names of coordinates, or of whole joints, to a number (held there), to a function of time, or to an
     array of values at the steps' ends, the start included, joined by a cubic spline where a method looks in between.
+    Functions are asked for times from 0 to `end` only: tables end there, and motions may begin there all of a sudden.
     """
 
     def __init__(self, model: Model, given: Mapping[str, Any] | None, dt: float, steps: int | None = None) -> None:
         if given is not None and not isinstance(given, Mapping):
             raise ModelError(f"prescribed is {shown(given)}; give a mapping of coordinates to functions or arrays")
         self.model, self.dt = model, dt
+        self.end = math.inf if steps is None else steps * dt
         self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
         self._constant: set[Callable[[float], Array]] = set()
         bodies: set[int] = set()
@@ -58,15 +68,12 @@ class Prescribed:
         return q
 
     def rate(self, t: float) -> Array:
-        """Velocities (nv) at time t, zero where nothing is prescribed; by central differences."""
-        d = max(1e-3 * self.dt, 1e-6)
-        return self._differences(t, ((-d, -0.5 / d), (d, 0.5 / d)))
+        """Velocities (nv) at time t, zero where nothing is prescribed; by differences of second order."""
+        return self._differences(t, max(1e-3 * self.dt, 1e-6), RATE, RATE_AHEAD, 1)
 
     def acceleration(self, t: float) -> Array:
         """Accelerations (nv) at time t, zero where nothing is prescribed; by differences of fourth order."""
-        d = max(0.1 * self.dt, 1e-4)
-        near, far = 4 / 3 / d**2, -1 / 12 / d**2
-        return self._differences(t, ((-2 * d, far), (-d, near), (d, near), (2 * d, far)))
+        return self._differences(t, max(0.1 * self.dt, 1e-4), ACCELERATION, ACCELERATION_AHEAD, 2)
 
     def rows(self, first: int, steps: int, stages: Array) -> tuple[Array, Array]:
         """Configurations (nq) and velocities (nv) at the ends of the stages of steps first … first + steps − 1."""
@@ -86,17 +93,25 @@ class Prescribed:
     def accelerations(self, times: Array) -> Array:
         return np.array([self.acceleration(t) for t in times]).reshape(-1, self.model.nv)
 
-    def _differences(self, t: float, weights: tuple[tuple[float, float], ...]) -> Array:
-        """Sum of weighted changes of each motion from t to t + d."""
+    def _differences(self, t: float, d: float, central: Stencil, ahead: Stencil, order: int) -> Array:
+        """The derivative of each motion at t, of first or second order, by its changes over multiples of d.
+
+        central, ahead: pairs of multiple and weight; those ahead serve at the beginning, and mirrored at the end.
+        """
+        d = min(d, self.end / (2 * ahead[-1][0]))
+        reach, side = max(k for k, _ in central) * d, 1
+        stencil = central
+        if t < reach or t > self.end - reach:
+            stencil, side = ahead, 1 if t < reach else -1
         out = np.zeros(self.model.nv)
         for name, _, v, place, function in self.motions:
             if function in self._constant:
                 continue
             here = self._value(name, function, t)
-            for d, weight in weights:
-                there = self._value(name, function, t + d)
-                out[v] += weight * (there - here if place is None else place.joint.local(here, there))
-        return out
+            for k, weight in stencil:
+                there = self._value(name, function, t + side * k * d)
+                out[v] += side**order * weight * (there - here if place is None else place.joint.local(here, there))
+        return out / d**order
 
     @staticmethod
     def _value(name: str, function: Callable[[float], Array], t: float) -> Array:

@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from symplectree.dynamics import momenta
+from symplectree.dynamics import constraint_jacobian, momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.stability import fastest_decay, fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_fraction, is_positive
@@ -27,6 +28,8 @@ COMPOSITIONS = {
     4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
     6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
 }
+SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
+RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum class Guess` in core/stepper.hpp
 
@@ -115,6 +118,7 @@ class VariationalRun:
         self._native: Any = None
         self.q, self.x = np.array(q), np.array(p)
         self.counts: list[tuple[int, int, Array]] = []
+        self._start = np.array(q)
         self.restart(0)
 
     def restart(self, step: int) -> None:
@@ -194,17 +198,51 @@ class VariationalRun:
                 "Trajectory.substeps, or take a smaller dt"
             )
         if self._composed and self.method.action == "cayley" and turn > COARSE:
+            half = min(turn, np.pi) / 2
             said.append(
                 f"joints turned by up to {turn:.3g} rad in one step: the action 'cayley' then turns them "
-                f"{100 * (1 - turn / 2 * np.cos(turn / 2) ** 3 / np.sin(turn / 2)):.0f} % too slowly (their momenta are "
-                "right); take a smaller dt, or action='exp'"
+                f"{100 * (1 - half * np.cos(half) ** 3 / np.sin(half)):.0f} % too slowly (their momenta are right); take a "
+                "smaller dt, or action='exp'"
+            )
+        if vibration := self._too_stiff():
+            said.append(
+                f"springs let the mechanism vibrate with {vibration:.3g} rad/s at the start, and the action "
+                f"{self.method.action!r} gains energy in steps of more than {2 / vibration:.3g} s; {self._advice()}"
+            )
+        rate, name = fastest_decay(self.model, self._start, self.prescribed) if self._composed else (0.0, "")
+        if rate * self.dt > RINGING:
+            said.append(
+                f"dampers end motions of {name!r} within {1 / rate:.2g} s, far less than a step: positions creep as they "
+                "should, but velocities that are left over swing to and fro from step to step; take a smaller dt, or "
+                "differences of positions"
             )
         return said
 
+    def _too_stiff(self) -> float:
+        """What springs let the mechanism vibrate with [rad/s] when the steps are too long for that, else 0."""
+        if not self._composed or getattr(self.method, "action", "midpoint") == "midpoint":
+            return 0.0
+        vibration = fastest_vibration(self.model, self._start, self.prescribed)
+        return vibration if vibration * self.dt * float(np.abs(self._stages).max()) > 2 else 0.0
+
     def _advice(self) -> str:
+        if self._too_stiff():
+            return "take a smaller dt, or action='midpoint', which suits stiff springs"
+        if self._rank(self.q) < self._rank(self._start):
+            return (
+                "the constraints become dependent here (a singular position, in which a mechanism may branch off or "
+                "lock); take a smaller dt, or keep away from it"
+            )
         if self.prescribed and self.model.rows:
             return "take a smaller dt, or prescribe a motion that the constraints let it make"
         return "take a smaller dt, or add damping where the motion is violent"
+
+    def _rank(self, q: Array) -> int:
+        """How many constraints are independent at q, more than nearly."""
+        if not self.model.rows:
+            return 0
+        sizes = np.linalg.svd(constraint_jacobian(self.model, q), compute_uv=False)
+        return int(np.count_nonzero(sizes > SINGULAR * sizes[0]))
 
     def _fault(self) -> str:
         return formula_fault(self.model, self.q, self.velocity(), self.dt)

@@ -4,7 +4,7 @@
 | --- | --- |
 | link, body | a link of the same name, or a frame where it is fixed; the masses of links fixed to each other are lumped |
 | hinge, slide, ball, free (URDF: revolute, continuous, prismatic, planar, floating) | Revolute, Prismatic, Ball, Free; several on one body a row of links. Coordinates have MuJoCo's values, `ref` included, and the pose that the file shows is `m.initial` where it is not zero |
-| inertial; without one, in MJCF, the geoms | mass, centre and inertia, with `boundmass`, `settotalmass` and so on, meshes (STL, OBJ) by the volume they enclose, shells by their surface; a URDF link without inertial has no mass |
+| inertial; without one, in MJCF, the geoms | mass, centre and inertia, with `boundmass`, `settotalmass` and so on, meshes (STL, OBJ) by the volume they enclose, or as MuJoCo's default `legacy` counts it, shells by their surface; a URDF link without inertial has no mass |
 | stiffness, damping, armature | JointSpring, JointDamper, armature |
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |

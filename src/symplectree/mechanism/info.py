@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def describe(model: Model) -> str:
     ]
     for element in model.elements:
         values = ", ".join(
-            f"{f.name}={getattr(element, f.name)!r}"
+            f"{f.name}={_plain(getattr(element, f.name))!r}"
             for f in fields(element)
             if f.name != "name" and not _is_function(getattr(element, f.name))
         )
@@ -116,3 +116,10 @@ def _joint(model: Model, place: JointPlace) -> str:
 
 def _frames(names: list[str]) -> str:
     return f"  (frames {', '.join(names)})" if names else ""
+
+
+def _plain(value: Any) -> Any:
+    """The value with numbers of NumPy as those of Python, which are shorter to read."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return type(value)(map(_plain, value)) if type(value) in (tuple, list) else value

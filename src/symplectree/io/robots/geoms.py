@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.io.robots.meshes import hull, skin, solid, triangles
+from symplectree.io.robots.meshes import hull, legacy_solid, skin, solid, triangles
 from symplectree.io.robots.poses import frame_pose, local_pose
 from symplectree.io.robots.primitives import HOLLOW, PRIMITIVES, filled, shell
 from symplectree.io.robots.reading import Reading
@@ -92,7 +92,8 @@ def _mesh_body(r: Reading, geom: Any, owner: str) -> RigidMass | None:
         scaled = scaled[:, ::-1]
     if "CONVEX" in mesh.inertia.name:
         scaled = hull(scaled.reshape(-1, 3))
-    return skin(scaled) if "SHELL" in mesh.inertia.name else solid(scaled)
+    bodies = {"SHELL": skin, "LEGACY": legacy_solid}
+    return bodies.get(mesh.inertia.name.rpartition("_")[2], solid)(scaled)
 
 
 def add_shapes(r: Reading) -> None:

@@ -128,6 +128,28 @@ def solid(corners: Array) -> RigidMass | None:
     return RigidMass(volume, middle + com, np.trace(second) * np.eye(3) - second)
 
 
+def legacy_solid(corners: Array) -> RigidMass | None:
+    """The body that MuJoCo takes a mesh for unless told otherwise (`inertia="legacy"`).
+
+    As `solid`, from tetrahedra with the centre of the surface, and then with the centre of mass that these give; but
+    those that lie outside of the body, where it is not convex, are added and not taken away.
+    """
+    edges = corners[:, 1:] - corners[:, :1]
+    areas = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
+    if not areas.sum() > 0:
+        return None
+    middle = areas @ corners.mean(axis=1) / areas.sum()
+    volumes = np.abs(np.linalg.det(corners - middle))
+    if not volumes.sum() > 0:
+        return None
+    com = middle + volumes @ (corners - middle).sum(axis=1) / 4 / volumes.sum()
+    edges = corners - com
+    volumes = np.abs(np.linalg.det(edges)) / 6
+    tips = edges.sum(axis=1)
+    second = np.einsum("n,nij,nik->jk", volumes, edges, edges) + np.einsum("n,nj,nk->jk", volumes, tips, tips)
+    return RigidMass(float(volumes.sum()), com, (np.trace(second) * np.eye(3) - second) / 20)
+
+
 def skin(corners: Array) -> RigidMass | None:
     """The surface itself, of unit mass per area."""
     edges = corners[:, 1:] - corners[:, :1]
