@@ -1,0 +1,417 @@
+"""Derivatives of the step in masses, lengths and other numbers: against differences of whole steps between models built
+anew, against each other where two names mean the same, against the symbolic equations, and where they do not exist."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from mechanisms import CONSTRAINTS, FORMULAS, closed_mechanism, planar_chain, random_mechanism, random_state
+from symplectree.lie import inverse
+from test_linearization import ACTIONS, difference
+
+H = 2e-3  # of differences of fourth order: truncation H⁴ of the fifth derivative, rounding 1e-15/H of the step's values
+INERTIA = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+
+
+def body_changed(model, name, e):
+    """The model with one number of its arrays changed: masses are of all that moves with a link."""
+    owner, quantity, *letter = name.split(".")
+    if owner == "gravity":
+        return replace(model, gravity=model.gravity + e * np.eye(3)["xyz".index(quantity)])
+    body = model.bodies.index(owner)
+    if quantity == "at" and f"{owner}#0" in model.bodies:
+        body = model.bodies.index(f"{owner}#0")
+    field = {"at": "placement"}.get(quantity, quantity)
+    array = np.array(getattr(model, field))
+    if quantity == "mass":
+        array[body] += e
+    elif quantity == "inertia":
+        i, j = INERTIA[letter[0]]
+        array[body][i, j] += e
+        array[body][j, i] = array[body][i, j]
+    else:
+        place = (body, "xyz".index(letter[0])) if quantity == "com" else (body, "xyz".index(letter[0]), 3)
+        array[place] += e
+    return replace(model, **{field: array})
+
+
+def element_changed(model, name, e):
+    """The model of the mechanism with an element's number changed."""
+    owner, quantity, *letter = name.split(".")
+    m = model.description.copy()
+    index = [element.name for element in model.elements].index(owner)
+    value = getattr(m.elements[index], quantity)
+    if letter:
+        value = tuple(x + e * (k == "xyz".index(letter[0])) for k, x in enumerate(value))
+    else:
+        value = value + e
+    m.elements[index] = replace(m.elements[index], **{quantity: value})
+    return m.build()
+
+
+def frame_changed(model, name, e):
+    """The model of the mechanism with a fixed frame moved along an axis of its body."""
+    owner, _, letter = name.split(".")
+    m = model.description.copy()
+    frame = next(f for f in m.tree if f.name == owner)
+    parent = model.frame_offset[model.find_frame(frame.parent.name)] if frame.parent.joint.nv == 0 else np.eye(4)
+    along = inverse(parent)[:3, :3] @ np.eye(3)["xyz".index(letter)]
+    frame.at = np.asarray(frame.at, dtype=float) + e * along
+    return m.build()
+
+
+def joint_changed(model, name, e):
+    """The model of the mechanism with a number of a joint changed, armature for all coordinates alike."""
+    owner, quantity = name.split(".")[:2]
+    m = model.description.copy()
+    frame = next(f for f in m.tree if f.joint.name == owner)
+    value = np.asarray(getattr(frame.joint, quantity), dtype=float) + e
+    frame.joint = replace(frame.joint, **{quantity: float(value) if value.ndim == 0 else tuple(value)})
+    return m.build()
+
+
+def values(model, q1, state, method, dt, **given):
+    lin = st.linearize(model, state, method, dt, **given)
+    return np.concatenate([difference(model, q1, lin.q), lin.p, lin.multipliers])
+
+
+def by_differences(change, model, name, state, method, dt, h=H, **given):
+    """d(q', p', multipliers) by a difference of fourth order between models built anew."""
+    q1 = st.linearize(model, state, method, dt, **given).q
+    at = {k: values(change(model, name, k * h), q1, state, method, dt, **given) for k in (-2, -1, 1, 2)}
+    return (8 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12 * h)
+
+
+def assert_exact(change, model, names, state, method, dt, tolerance=1e-8, **given):
+    """Every column within `tolerance` of what the step is made of: its own largest entries and those of A."""
+    lin = st.linearize(model, state, method, dt, parameters=names, **given)
+    nv = model.nv
+    assert lin.D.shape == (2 * nv, len(lin.parameters))
+    assert lin.multipliers_D.shape == (len(model.rows), len(lin.parameters))
+    for k, name in enumerate(lin.parameters):
+        expected = by_differences(change, model, name, state, method, dt, **given)
+        for part, found in (
+            (expected[:nv], lin.D[:nv, k]), (expected[nv : 2 * nv], lin.D[nv:, k]),
+            (expected[2 * nv :], lin.multipliers_D[:, k]),
+        ):  # fmt: skip
+            if part.size:
+                size = 1e-3 + np.abs(part).max()
+                assert np.abs(found - part).max() < tolerance * size, name
+    return lin
+
+
+def all_of(model):
+    """Every number of every body."""
+    return [f"{b}.{x}" for b in model.bodies if "#" not in b for x in ("mass", "com", "inertia", "at")] + ["gravity"]
+
+
+def start(model, seed, speed=0.5):
+    q, v, _ = random_state(model, seed)
+    return q, st.momenta(model, q, speed * v)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_bodies_of_trees_with_every_joint_and_element(action, seed):
+    model = random_mechanism(seed, 9, elements=True).build()
+    u = np.random.default_rng(seed).normal(size=len(model.inputs))
+    method = st.Variational(action=action, tol=1e-14)
+    names = np.random.default_rng(seed).permutation(all_of(model)).tolist()[:12]
+    assert_exact(body_changed, model, names, start(model, seed), method, 0.01, forces=u)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_bodies_on_joints_by_formula(action):
+    model = random_mechanism(5, 5, joints=("Revolute", *FORMULAS)).build()
+    names = [*np.random.default_rng(5).permutation(all_of(model)).tolist()[:8], "link1.com", "link2.at"]
+    names = list(dict.fromkeys(names))
+    assert_exact(body_changed, model, names, start(model, 5), st.Variational(action=action, tol=1e-14), 0.01)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_elements(action):
+    """Springs, dampers, loads; a damping of zero has a derivative, too."""
+    model = random_mechanism(4, 9, elements=True).build()
+    names = [
+        "bungee.stiffness", "bungee.damping", "spring1.stiffness", "spring1.length", "spring1.damping", "damper1.damping",
+        "jointspring1.stiffness", "jointspring1.rest", "jointdamper1.damping", "jointdamper2.damping",
+        "jointforce1.value", "bodywrench1.torque.x", "bodywrench1.force.y", "spatialwrench1.torque",
+    ]  # fmt: skip
+    u = np.array([0.3, -0.4, 0.2])
+    lin = assert_exact(
+        element_changed, model, names, start(model, 4), st.Variational(action=action, tol=1e-14), 0.01, forces=u
+    )
+    assert np.abs(lin.D).max(axis=0).min() > 1e-7  # none of these is without effect
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("seed", [1, 4, 6])
+def test_fixed_frames_move_with_masses_joints_and_elements_on_them(action, seed):
+    model = random_mechanism(seed, 9, elements=True).build()
+    names = []
+    for frame in model.frames[1:]:
+        try:
+            st.linearize(model, start(model, seed), dt=0.01, parameters=[f"{frame}.at"])
+        except st.ModelError as error:
+            assert "carries no mass, joint or element" in str(error)
+        else:
+            names += [f"{frame}.at"] if frame not in model.bodies else []
+    assert len(names) >= 2
+    assert_exact(frame_changed, model, names, start(model, seed), st.Variational(action=action, tol=1e-14), 0.01)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_joints(action):
+    """Pitch and armature; of a Ball all its rotors change at once."""
+    m = st.Mechanism()
+    base = m.world.link("base", st.Screw("screw", "x", pitch=0.2, armature=0.1), mass=1.0, com=(0.1, 0.2, 0.3))
+    arm = base.link("arm", st.Ball("ball", armature=0.05), at=(0, 0, -1), mass=2.0, com=(0, 0, -1), inertia=(1, 1, 0.2))
+    hand = arm.link("hand", st.Free("free", armature=0.02), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    hand.link("wheel", st.Revolute("spin", "z", armature=0.3), mass=0.3, inertia=(0.01, 0.01, 0.02))
+    model, method = m.build(), st.Variational(action=action, tol=1e-14)
+    state = start(model, 7)
+    assert_exact(joint_changed, model, ["screw.pitch", "screw.armature", "spin.armature"], state, method, 0.01)
+    for name in ("ball", "free"):
+        lin = st.linearize(model, state, method, 0.01, parameters=[f"{name}.armature"])
+        assert lin.parameters[1] == f"{name}.armature.1"
+        expected = by_differences(joint_changed, model, f"{name}.armature", state, method, 0.01)
+        assert np.abs(lin.D.sum(axis=1) - expected).max() < 1e-8 * (1e-3 + np.abs(expected).max())
+
+
+@pytest.mark.parametrize("kind", CONSTRAINTS)
+@pytest.mark.parametrize("action", ACTIONS)
+def test_constraints(action, kind):
+    """Multipliers included; the start stays where it is, off the constraint when this has changed."""
+    model, q, v = closed_mechanism(3, 8, [kind])
+    state, method = (q, st.momenta(model, q, v)), st.Variational(action=action, tol=1e-14)
+    rng = np.random.default_rng(3)
+    names = rng.permutation(all_of(model)).tolist()[:5]
+    assert_exact(body_changed, model, names, state, method, 0.005, tolerance=3e-8)
+    own = {"Distance": ["length"], "Gear": ["ratio", "offset"], "Screw": ["pitch", "offset"]}.get(kind, [])
+    owner = model.elements[-1].name
+    if own:
+        assert_exact(element_changed, model, [f"{owner}.{x}" for x in own], state, method, 0.005, tolerance=3e-8)
+    if kind not in ("Gear", "Screw", "Cam"):
+        assert_exact(frame_changed, model, ["a0.at", "b0.at"], state, method, 0.005, tolerance=3e-8)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_length_of_the_step(action, closed):
+    if closed:
+        model, q, v = closed_mechanism(3, 8, ["Point"])
+        state = (q, st.momenta(model, q, v))
+    else:
+        model = random_mechanism(2, 9, elements=True).build()
+        state = start(model, 2)
+    method, dt, h = st.Variational(action=action, tol=1e-14), 0.01, 2e-4
+    u = np.array([0.3, -0.4, 0.2])
+    lin = st.linearize(model, state, method, dt, parameters=["dt"], forces=u)
+    at = {k: values(model, lin.q, state, method, dt + k * h, forces=u) for k in (-2, -1, 1, 2)}
+    expected = (8 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12 * h)
+    found = np.concatenate([lin.D[:, 0], lin.multipliers_D[:, 0]])
+    # The difference's truncation is h⁴ of the fifth derivative of a motion that turns with some rad/s.
+    for part in (slice(0, model.nv), slice(model.nv, 2 * model.nv), slice(2 * model.nv, None)):
+        if expected[part].size:
+            assert np.abs(found - expected)[part].max() < 1e-7 * (1e-3 + np.abs(expected[part]).max())
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_prescribed_coordinates(action):
+    m = st.Mechanism()
+    base = m.world.link("cart", st.Prismatic("x", "x"), mass=2.0)
+    arm = base.link("arm", st.Ball("ball"), at=(0.1, 0, 0), mass=1.0, com=(0, 0.1, -0.4), inertia=(0.1, 0.1, 0.02))
+    fore = arm.link("fore", st.Revolute("elbow", "y"), at=(0, 0, -0.8), mass=0.5, com=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))
+    fore.frame("tip", at=(0.3, 0, 0.1))
+    m.add(st.Spring("tip", "world", stiffness=5.0, name="spring"))
+    model = m.build()
+    method = st.Variational(action=action, tol=1e-14)
+    names = ["cart.mass", "arm.mass", "arm.com", "arm.inertia", "arm.at", "fore.at", "fore.mass", "gravity"]
+    for end in ({"x": 0.03}, {"elbow": 0.5}, {"x": 0.03, "elbow": 0.5}):
+        state = start(model, 1)
+        state[0][0] = state[0][-1] = 0.0
+        end = {name: 0.02 * value for name, value in end.items()}
+        lin = assert_exact(body_changed, model, names, state, method, 0.01, prescribed=end)
+        assert_exact(frame_changed, model, ["tip.at"], state, method, 0.01, prescribed=end)
+        driven = [model.velocities.index(name) for name in end]
+        assert not lin.D[driven].any()  # they go where they are told
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_one_body(action):
+    m = st.Mechanism()
+    m.world.link("bob", st.Revolute("q", "y"), mass=1.3, com=(0.2, 0.1, -0.7), inertia=(0.1, 0.2, 0.15))
+    model = m.build()
+    state, method = (np.array([0.8]), np.array([0.9])), st.Variational(action=action, tol=1e-14)
+    lin = assert_exact(body_changed, model, ["bob.mass", "bob.com", "bob.inertia", "bob.at"], state, method, 0.05)
+    named = dict(zip(lin.parameters, lin.D.T, strict=True))
+    for name in ("bob.com.y", "bob.inertia.xx", "bob.inertia.zz", "bob.at.x", "bob.at.y", "bob.at.z"):
+        assert np.abs(named[name]).max() < 1e-15, name  # along and about the axis, and all of the place in the world
+
+
+def one_of_each_scale(model, lin):
+    """θ ∂/∂θ of (q', p') summed over masses, lengths, inertias, gravity and the step, and p ∂/∂p."""
+    named = dict(zip(lin.parameters, lin.D.T, strict=True))
+
+    def along(*quantities):
+        out = np.zeros(2 * model.nv)
+        for name, column in named.items():
+            owner, quantity, *letter = (*name.split("."), "")
+            body = model.bodies.index(owner) if owner in model.bodies else -1
+            number = {
+                "mass": lambda: model.mass[body], "com": lambda: model.com[body]["xyz".index(letter[0])],
+                "at": lambda: model.placement[body]["xyz".index(letter[0]), 3],
+                "inertia": lambda: model.inertia[body][INERTIA[letter[0]]],
+            }.get(quantity)  # fmt: skip
+            if quantity in quantities and number is not None:
+                out += number() * column
+            if owner in quantities and owner == "gravity":
+                out += model.gravity["xyz".index(quantity)] * column
+        return out
+
+    return along
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_changes_of_units(action):
+    """Euler's identities: kilograms, metres and seconds of other size change numbers, not the motion. To rounding."""
+    m = planar_chain(4)
+    m.gravity = (1.0, 2.0, -9.0)
+    branch = m.tree[1].link("branch", st.Revolute("b", (0.6, 0, 0.8)), at=(0.1, 0.2, 0.3), mass=0.4, com=(0.3, 0.2, 0.1),
+                            inertia=(0.1, 0.2, 0.15))  # fmt: skip
+    branch.link("ball", st.Ball("ball"), at=(0.3, 0, 0.1), mass=0.7, com=(0.1, 0.2, -0.3), inertia=(0.1, 0.1, 0.05))
+    model = m.build()
+    q, p = start(model, 2, speed=0.3)
+    lin = st.linearize(
+        model, (q, p), st.Variational(action=action, tol=1e-15), 0.01, parameters=[*all_of(model), "dt"]
+    )
+    along = one_of_each_scale(model, lin)
+    nv, by_p, nothing = model.nv, lin.A[:, model.nv :] @ p, np.zeros(model.nv)
+    dt = 0.01 * lin.D[:, lin.parameters.index("dt")]
+    for what, found, power in (
+        ("kg", along("mass", "inertia") + by_p, 1),
+        ("m", along("com", "at", "gravity") + 2 * along("inertia") + 2 * by_p, 2),
+        ("s", dt - 2 * along("gravity") - by_p, -1),
+    ):
+        expected = np.concatenate([nothing, power * lin.p])
+        size = np.concatenate([np.full(nv, np.abs(lin.D[:nv]).max()), np.full(nv, np.abs(lin.D[nv:]).max())])
+        assert (np.abs(found - expected) / size).max() < 1e-12, what
+
+
+def test_the_general_way_gives_the_same_as_the_fast_one():
+    def build(*elements):
+        m = random_mechanism(8, 7)
+        m.add(*elements)
+        return m.build()
+
+    fast = build()
+    general = build(st.Spring("link6", "world", stiffness=0.0))
+    state = start(fast, 8)
+    a, b = (st.linearize(model, state, dt=0.01, parameters=all_of(fast)).D for model in (fast, general))
+    np.testing.assert_allclose(a, b, atol=1e-12 * np.abs(b).max())
+
+
+def test_the_symbolic_equations():
+    """D/h at h → 0 is ∂(q̇, ṗ)/∂θ at constant (q, p), with q̇ = M⁻¹p and ṗ = Ṁ q̇ − bias from `Equations`."""
+    import casadi
+
+    m = planar_chain(2)
+    m.tree[1].link("screw", st.Screw("s", (0, 0.6, 0.8), pitch=0.2, armature=0.1), at=(0.2, 0.1, -0.4), mass=0.8,
+                   com=(0.1, 0.3, 0.2), inertia=[[0.2, 0.01, 0.02], [0.01, 0.3, 0.03], [0.02, 0.03, 0.25]])  # fmt: skip
+    model = m.build()
+    names = [*all_of(model), "s.armature"]
+    q, p = start(model, 3)
+    eq = st.symbolic.Equations(model, parameters=names)
+    M, momentum = eq.mass_matrix(), casadi.SX(p)
+    v = casadi.solve(M, momentum)
+    rate = casadi.jtimes(casadi.mtimes(M, eq.v), eq.q, eq.v)  # Ṁ v
+    force = casadi.substitute(rate - eq.bias(), eq.v, v)
+    slope = casadi.Function("slope", [eq.q, eq.parameters], [casadi.jacobian(casadi.vertcat(v, force), eq.parameters)])
+    expected = slope(q, eq.parameter_values).full()
+    steps = 1e-3 * np.arange(1, 7)
+    D = [st.linearize(model, (q, p), dt=float(h), parameters=names) for h in steps]
+    assert D[0].parameters == eq.parameter_names
+    weights = np.linalg.inv(np.vander(steps, increasing=True))[0]  # of the polynomial in h, its value at 0
+    found = sum(w * lin.D / h for w, lin, h in zip(weights, D, steps, strict=True))
+    assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()  # rounding 1e-16/h times weights of 30
+
+
+def test_after_pickling():
+    model = random_mechanism(4, 9).build()
+    state, frame = start(model, 4), next(f for f in model.frames if f.startswith("load"))
+    one, other = (st.linearize(x, state, dt=0.01, parameters=[f"{frame}.at"]).D for x in (model, pickle.loads(pickle.dumps(model))))
+    np.testing.assert_array_equal(one, other)
+
+
+def four_bar():
+    m = st.Mechanism()
+    crank = m.world.link("crank", st.Revolute("a", "y"), mass=1.0, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
+    rod = crank.link("rod", st.Revolute("b", "y"), at=(1, 0, 0), mass=1.0, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
+    rod.frame("end", at=(1.5, 0, 0))
+    rocker = m.world.link("rocker", st.Revolute("c", "y"), at=(2, 0, 0), mass=1.0, com=(0.5, 0, 0))
+    rocker.frame("eye", at=(1.2, 0, 0))
+    m.add(st.HingeConstraint("end", "eye", axis="y", name="pin"))
+    model = m.build()
+    q = st.assemble(model, {"a": -1.0, "b": 0.8, "c": -1.4})
+    v = st.project_velocity(model, q, np.array([1.0, 0.0, 0.0]))
+    return model, (q, st.momenta(model, q, v))
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_planar_loops_follow_what_is_in_their_plane(action):
+    model, state = four_bar()
+    method = st.Variational(action=action, tol=1e-14)
+    names = ["crank.mass", "rod.at.x", "rod.at.z", "rocker.at.x"]
+    assert_exact(body_changed, model, names, state, method, 0.01, tolerance=3e-8)
+    assert_exact(frame_changed, model, ["end.at.x", "eye.at.z"], state, method, 0.01, tolerance=3e-8)
+    with pytest.raises(st.ModelError, match=r"cannot follow parameter 'end.at.y': they are redundant"):
+        st.linearize(model, state, method, 0.01, parameters=["crank.mass", "end.at"])
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["lnk0.mass"], "did you mean 'link0.mass'"),
+        (["link0.length"], "no parameter is named 'link0.length'"),
+        (["link0.com.w"], "no parameter is named 'link0.com.w'"),
+        (["link0.mass.x"], "no parameter is named"),
+        (["q0.pitch"], "no parameter is named"),
+        (["world.at"], "no parameter is named"),
+        (["spring.rest"], "did you mean 'spring.length'"),
+        (["rod.length"], "'string', a coordinate"),
+        (["motor.value"], "'motor', an input, whose derivatives are in B"),
+        (["wind.force"], "'gust', an input"),
+        (["mark.at"], "frame 'mark' carries no mass, joint or element"),
+        (["link0.mass", "link0.mass"], "'link0.mass' is named twice"),
+        (["link0.com", "link0.com.x"], "'link0.com.x' is named twice"),
+        ("link0.mass", "give a list of names"),
+        ([3], "give a list of names"),
+        (7, "give a list of names"),
+    ],
+)
+def test_bad_names(names, words):
+    m = planar_chain(2)
+    m.tree[1].frame("mark", at=(0, 0, -0.3))
+    m.add(
+        st.Spring("tip", "world", stiffness=1.0, length=0.5, name="spring"), st.JointForce("q0", "motor", name="motor"),
+        st.DistanceConstraint("tip", "world", "string", name="rod"),
+        st.SpatialWrench("tip", force=(1.0, 0, "gust"), name="wind"),
+    )  # fmt: skip
+    model = m.build()
+    with pytest.raises(st.ModelError, match=words):
+        st.linearize(model, (model.neutral, np.zeros(model.nv)), dt=0.01, parameters=names, prescribed={"string": 2.0})
+
+
+def test_second_derivatives_are_refused():
+    model = planar_chain(2).build()
+    with pytest.raises(st.ModelError, match="parameters have no second derivatives; give order=1"):
+        st.linearize(model, (np.zeros(2), np.zeros(2)), dt=0.01, order=2, parameters=["link0.mass"])
+
+
+def test_without_parameters_there_are_none():
+    model = planar_chain(2).build()
+    lin = st.linearize(model, (np.zeros(2), np.zeros(2)), dt=0.01)
+    assert lin.D.shape == (4, 0) and lin.multipliers_D.shape == (0, 0) and lin.parameters == ()
