@@ -195,10 +195,11 @@ class Linearizer final : public AnyLinearizer {
     write(Y, result, multipliers);
     result.bottomRows(layout_.nv) = columns(O_, unknown_) * Y + dO;
     const RowMatrix open = (moved + Ey * Y).cwiseAbs(), size = moved.cwiseAbs() + Ey.cwiseAbs() * Y.cwiseAbs();
-    for (int c = 0; c < dE.cols(); ++c) {
-      const double floor = 1e-9 * moved.col(c).cwiseAbs().maxCoeff();  // below it there is rounding only
-      for (int e = 0; e < u; ++e)
-        if (open(e, c) > 1e-6 * size(e, c) && open(e, c) > floor) return c;
+    const Eigen::RowVectorXd largest = moved.cwiseAbs().colwise().maxCoeff();
+    for (int e = 0; e < u; ++e) {
+      const double rounding = 1e-12 * kind_size(equation_[e]);
+      for (int c = 0; c < dE.cols(); ++c)
+        if (open(e, c) > 1e-6 * size(e, c) + 1e-9 * largest[c] + rounding) return c;
     }
     return -1;
   }
@@ -298,6 +299,33 @@ class Linearizer final : public AnyLinearizer {
     }
   }
 
+  // Is it the derivative of a constraint, at the step's end or for velocities?
+  bool constraint(int equation) const { return equation % (layout_.nv + layout_.rows) >= layout_.nv; }
+
+  // The largest derivative of all equations of the same kind.
+  double kind_size(int equation) const {
+    const int block = layout_.nv + layout_.rows, start = equation - equation % block;
+    const bool row = constraint(equation);
+    return E_.middleRows(start + (row ? layout_.nv : 0), row ? layout_.rows : layout_.nv).cwiseAbs().maxCoeff();
+  }
+
+  // Constraints that no motion changes, as out of the plane of a planar loop, have derivatives of rounding only, which
+  // must not be scaled up to count: these rows and columns ← 0.
+  void drop_idle(RowMatrix& Ey) const {
+    const int u = static_cast<int>(unknown_.size());
+    const StepLayout& l = layout_;
+    const auto impulse = [&l](int z) { return (z >= l.lambda && z < l.force) || z >= l.mu; };
+    double largest_row = 0, largest_column = 0;
+    for (int e = 0; e < u; ++e) {
+      if (constraint(equation_[e])) largest_row = std::max(largest_row, Ey.row(e).norm());
+      if (impulse(unknown_[e])) largest_column = std::max(largest_column, Ey.col(e).norm());
+    }
+    for (int e = 0; e < u; ++e) {
+      if (constraint(equation_[e]) && Ey.row(e).norm() < 1e-12 * largest_row) Ey.row(e).setZero();
+      if (impulse(unknown_[e]) && Ey.col(e).norm() < 1e-12 * largest_column) Ey.col(e).setZero();
+    }
+  }
+
   // The matrix E_y: without constraints by LU; with these least norms, because some may be redundant, after scaling.
   void factorize() {
     const int u = static_cast<int>(unknown_.size());
@@ -308,6 +336,7 @@ class Linearizer final : public AnyLinearizer {
       lu_.compute(Ey);
       return;
     }
+    drop_idle(Ey);
     left_ = Eigen::VectorXd::Ones(u), right_ = Eigen::VectorXd::Ones(u);
     for (int pass = 0; pass < 3; ++pass) {  // rows and columns of about unit norm
       for (int e = 0; e < u; ++e) {

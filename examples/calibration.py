@@ -34,9 +34,16 @@ def arm(numbers):
     """The arm with these numbers in the place of the unknown ones."""
     upper_mass, length, lower_mass, centre, shoulder, elbow = numbers
     m = st.Mechanism()
-    upper = m.world.link("upper", st.Revolute("shoulder", "y"), mass=upper_mass, com=(0, 0, -0.3), inertia=(0.06, 0.06, 0))
+    upper = m.world.link(
+        "upper", st.Revolute("shoulder", "y"), mass=upper_mass, com=(0, 0, -0.3), inertia=(0.06, 0.06, 0)
+    )
     lower = upper.link(
-        "lower", st.Revolute("elbow", "y"), at=(0, 0, length), mass=lower_mass, com=(0, 0, centre), inertia=(0.03, 0.03, 0)
+        "lower",
+        st.Revolute("elbow", "y"),
+        at=(0, 0, length),
+        mass=lower_mass,
+        com=(0, 0, centre),
+        inertia=(0.03, 0.03, 0),
     )
     lower.frame("hand", at=(0, 0, -0.6))
     m.add(
@@ -81,7 +88,9 @@ for _ in range(20):
         break
 sigma = np.sqrt(np.diag(np.linalg.inv(J.T @ J)) * residual @ residual / (residual.size - len(NAMES)))
 
-print(f"fitted in {len(errors)} iterations: {errors[0]:.1f}° → {errors[-1]:.3f}° rms, encoders {np.degrees(NOISE):.3f}°\n")
+print(
+    f"fitted in {len(errors)} iterations: {errors[0]:.1f}° → {errors[-1]:.3f}° rms, encoders {np.degrees(NOISE):.3f}°\n"
+)
 print(f"{'':18}{'guess':>9}{'found':>10}{'± 1σ':>9}{'true':>9}")
 for name, unit, a, b, s, c in zip(NAMES, UNITS, GUESS, numbers, sigma, TRUE, strict=True):
     print(f"{name:18}{a:9.3f}{b:10.4f}{s:9.4f}{c:9.4f}  {unit}")

@@ -156,9 +156,7 @@ def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int)
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def _native(
-    model: Model, method: Variational, dt: float, driven: tuple[int, ...], chosen: list[Quantity]
-) -> Any:
+def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...], chosen: list[Quantity]) -> Any:
     """The core's linearizer, kept for the next call with the same model, method and step."""
     import symplectree._core as core
 

@@ -23,7 +23,9 @@ centre and its inertia about the centre as they are, a centre with the mass and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -55,24 +57,38 @@ _INERTIA = ((0,), (4,), (8,), (1, 3), (2, 6), (5, 7))  # places of xx, yy, zz, x
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number: its name, and all numbers of the model's arrays that change with it."""
+    """One number: its name, all numbers of the model's arrays that change with it, and the name of an input or a
+    coordinate that stands in its place, if one does."""
 
     name: str
     effects: tuple[Effect, ...]
+    instead: str | None = None
+
+
+_looked_up: WeakKeyDictionary[Model, dict[tuple[str, ...], list[Quantity]]] = WeakKeyDictionary()
 
 
 def quantities(model: Model, names: Iterable[str]) -> list[Quantity]:
     """The numbers that the names stand for; raises ModelError on a name that means nothing here, or comes twice."""
     several = isinstance(names, Iterable) and not isinstance(names, str)
-    names = list(names) if several else names
-    if not several or not all(isinstance(name, str) for name in names):
+    key = tuple(names) if several else ()
+    if not several or not all(isinstance(name, str) for name in key):
         raise ModelError(f"parameters are {shown(names)}; give a list of names such as ['upper.mass', 'lower.at.z']")
-    found = [quantity for name in names for quantity in _named(model, name)]
+    known = _looked_up.setdefault(model, {})
+    if key not in known:
+        known[key] = _checked([quantity for name in key for quantity in _named(model, name)], model)
+    return known[key]
+
+
+def _checked(found: list[Quantity], model: Model) -> list[Quantity]:
     seen: set[str] = set()
     for quantity in found:
         if quantity.name in seen:
             raise ModelError(f"parameter {quantity.name!r} is named twice")
         seen.add(quantity.name)
+        if (given := quantity.instead) is not None:
+            what = "an input, whose derivatives are in B" if given in model.inputs else "a coordinate"
+            raise ModelError(f"parameter {quantity.name!r} is no number here but {given!r}, {what}; leave it out")
     return found
 
 
@@ -146,7 +162,7 @@ def _pitch(model: Model, name: str, v_start: int) -> list[Quantity] | None:
 def _of_element(model: Model, name: str, index: int, element: Element) -> list[Quantity] | None:
     """The rows of tables that belong to the element have its index in their last column."""
     quantity = name.rpartition(".")[2]
-    value = getattr(element, quantity, None)
+    value: Any = getattr(element, quantity, None)
     found: list[list[Effect]] = []
     for table, columns in COLUMNS.items():
         if quantity not in columns or value is None:
@@ -158,11 +174,11 @@ def _of_element(model: Model, name: str, index: int, element: Element) -> list[Q
             found = [[(table, width * r + place, float(rate)) for r in mine] for place in places]
     if not found:
         return None
-    for each in [value] if len(found) == 1 else value:
-        if isinstance(each, str):
-            what = "an input, whose derivatives are in B" if each in model.inputs else "a coordinate"
-            raise ModelError(f"parameter {name!r} is no number here but {each!r}, {what}; leave it out")
-    return _quantities(name, found)
+    given = [value] if len(found) == 1 else value
+    return [
+        replace(each, instead=x) if isinstance(x, str) else each
+        for each, x in zip(_quantities(name, found), given, strict=True)
+    ]
 
 
 def _known(model: Model) -> Iterator[str]:
