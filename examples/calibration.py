@@ -86,7 +86,7 @@ for _ in range(20):
     history.append(numbers)
     if np.abs(step / numbers).max() < 1e-8:
         break
-sigma = np.sqrt(np.diag(np.linalg.inv(J.T @ J)) * residual @ residual / (residual.size - len(NAMES)))
+sigma = np.sqrt(np.diag(np.linalg.inv(J.T @ J)) * (residual @ residual) / (residual.size - len(NAMES)))
 
 print(
     f"fitted in {len(errors)} iterations: {errors[0]:.1f}° → {errors[-1]:.3f}° rms, encoders {np.degrees(NOISE):.3f}°\n"

@@ -250,6 +250,36 @@ def test_prescribed_coordinates(action):
 
 
 @pytest.mark.parametrize("action", ACTIONS)
+def test_strings_of_prescribed_length(action):
+    """Their coordinate moves no mass."""
+    m = planar_chain(3)
+    m.world.frame("hook", at=(0.2, 0, 0.1))
+    m.add(st.DistanceConstraint("tip", "hook", "string", name="cord"))
+    model = m.build()
+    q = st.assemble(model, {"q0": 0.5, "q1": -0.8, "q2": 0.4, "string": 2.7})
+    p = np.zeros(4)
+    method, end = st.Variational(action=action, tol=1e-14), {"string": float(q[3]) - 0.01}
+    names = ["link0.mass", "link1.at.z", "link2.com", "link2.inertia.yy", "gravity"]
+    assert_exact(body_changed, model, names, (q, p), method, 0.01, prescribed=end)
+    assert_exact(frame_changed, model, ["tip.at.x", "hook.at.z"], (q, p), method, 0.01, prescribed=end)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_beside_elements_of_the_users_own(action):
+    m = planar_chain(3)
+    m.add(
+        st.FormulaPotential(lambda q: np.cos(q[0]) * q[1] ** 2, coordinates=["q0", "q1"]),
+        st.FormulaForce(lambda q, v: [-0.3 * v[0] * v[1], 0.2 * q[0]], coordinates=["q1", "q2"]),
+        st.FormulaConstraint(lambda q: [q[0] + q[1] ** 2 - q[2]], coordinates=["q0", "q1", "q2"]),
+    )
+    model = m.build()
+    q = st.assemble(model, np.array([0.3, 0.4, 0.4]))
+    p = st.momenta(model, q, st.project_velocity(model, q, np.array([1.0, 0.5, -0.2])))
+    method = st.Variational(action=action, tol=1e-14)
+    assert_exact(body_changed, model, ["link0.mass", "link1.at", "link2.com", "gravity"], (q, p), method, 0.01)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
 def test_one_body(action):
     m = st.Mechanism()
     m.world.link("bob", st.Revolute("q", "y"), mass=1.3, com=(0.2, 0.1, -0.7), inertia=(0.1, 0.2, 0.15))
@@ -374,6 +404,8 @@ def test_planar_loops_follow_what_is_in_their_plane(action):
         (["link0.mass.x"], "no parameter is named"),
         (["q0.pitch"], "no parameter is named"),
         (["world.at"], "no parameter is named"),
+        (["q0.armature.1"], "no parameter is named"),
+        ([""], "no parameter is named ''"),
         (["spring.rest"], "did you mean 'spring.length'"),
         (["rod.length"], "'string', a coordinate"),
         (["motor.value"], "'motor', an input, whose derivatives are in B"),

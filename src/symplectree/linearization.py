@@ -143,7 +143,7 @@ def _computed(
 
 
 def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:
-    """Derivatives of (q', p') and of the multipliers, after `compute` gave `first`."""
+    """Derivatives of (q', p') and of the multipliers in the parameters, after `compute` gave `first`."""
     D, of_multipliers = np.zeros((len(first), len(chosen))), np.zeros((rows, len(chosen)))
     if chosen and (torn := native.follow(first, D, of_multipliers)) >= 0:
         raise ModelError(

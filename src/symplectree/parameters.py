@@ -70,6 +70,8 @@ _looked_up: WeakKeyDictionary[Model, dict[tuple[str, ...], list[Quantity]]] = We
 
 def quantities(model: Model, names: Iterable[str]) -> list[Quantity]:
     """The numbers that the names stand for; raises ModelError on a name that means nothing here, or comes twice."""
+    if isinstance(names, tuple) and not names:
+        return []
     several = isinstance(names, Iterable) and not isinstance(names, str)
     key = tuple(names) if several else ()
     if not several or not all(isinstance(name, str) for name in key):
@@ -122,8 +124,8 @@ def _whole(model: Model, name: str) -> list[Quantity] | None:
         return _of_bodies(model, name)
     if quantity in QUANTITIES and owner in model.bodies:
         return _of_bodies(model, name)
-    if quantity == "pitch" and owner in model.joints:
-        return _pitch(model, name, model.joints[owner].v_start)
+    if quantity == "pitch" and owner in model.joints and (of_joint := _pitch(model, name, model.joints[owner].v_start)):
+        return of_joint
     if quantity == "at" and owner in model.frames[1:]:
         return _quantities(name, frame_effects(model, owner))
     for index, element in enumerate(model.elements):

@@ -67,6 +67,7 @@ def chosen(model: Model, names: Iterable[str]) -> Parameters:
 
 
 def labels(name: str, count: int) -> list[str]:
+    """Names of the numbers that a quantity is made of."""
     if count == 1:
         return [name]
     letters = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "xz", "yz")}
