@@ -1,123 +1,24 @@
 """Derivatives of the step in masses, lengths and other numbers: against differences of whole steps between models built
 anew, against each other where two names mean the same, against the symbolic equations, and where they do not exist."""
 
-import pickle
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import CONSTRAINTS, FORMULAS, closed_mechanism, planar_chain, random_mechanism, random_state
-from symplectree.lie import inverse
-from test_linearization import ACTIONS, difference
-
-# Differences of fourth order have the truncation (H/θ)⁴ of a number θ of order one (inertias: of a tenth; loops
-# that start off their constraint by H at once move with H/dt), and the
-# rounding of the step over H. A step is solved to about NOISE [rad, m]: so are its momenta, relative to their size, and
-# its multipliers to NOISE/dt² [kg m/s²].
-H, H_SMALL, NOISE = 1e-3, 2e-4, 2e-14
-INERTIA = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
-
-
-def body_changed(model, name, e):
-    """The model with one number of its arrays changed: masses are of all that moves with a link."""
-    owner, quantity, *letter = name.split(".")
-    if owner == "gravity":
-        return replace(model, gravity=model.gravity + e * np.eye(3)["xyz".index(quantity)])
-    body = model.bodies.index(owner)
-    if quantity == "at" and f"{owner}#0" in model.bodies:
-        body = model.bodies.index(f"{owner}#0")
-    field = {"at": "placement"}.get(quantity, quantity)
-    array = np.array(getattr(model, field))
-    if quantity == "mass":
-        array[body] += e
-    elif quantity == "inertia":
-        i, j = INERTIA[letter[0]]
-        array[body][i, j] += e
-        array[body][j, i] = array[body][i, j]
-    else:
-        place = (body, "xyz".index(letter[0])) if quantity == "com" else (body, "xyz".index(letter[0]), 3)
-        array[place] += e
-    return replace(model, **{field: array})
-
-
-def element_changed(model, name, e):
-    """The model of the mechanism with an element's number changed."""
-    owner, quantity, *letter = name.split(".")
-    m = model.description.copy()
-    index = [element.name for element in model.elements].index(owner)
-    value = getattr(m.elements[index], quantity)
-    if letter:
-        value = list(value)
-        value["xyz".index(letter[0])] += e
-    else:
-        value = value + e
-    m.elements[index] = replace(m.elements[index], **{quantity: value})
-    return m.build()
-
-
-def frame_changed(model, name, e):
-    """The model of the mechanism with a fixed frame moved along an axis of its body."""
-    owner, _, letter = name.split(".")
-    m = model.description.copy()
-    frame = next(f for f in m.tree if f.name == owner)
-    parent = model.frame_offset[model.find_frame(frame.parent.name)] if frame.parent.joint.nv == 0 else np.eye(4)
-    along = inverse(parent)[:3, :3] @ np.eye(3)["xyz".index(letter)]
-    frame.at = np.asarray(frame.at, dtype=float) + e * along
-    return m.build()
-
-
-def joint_changed(model, name, e):
-    """The model of the mechanism with a number of a joint changed, armature for all coordinates alike."""
-    owner, quantity = name.split(".")[:2]
-    m = model.description.copy()
-    frame = next(f for f in m.tree if f.joint.name == owner)
-    value = np.asarray(getattr(frame.joint, quantity), dtype=float) + e
-    frame.joint = replace(frame.joint, **{quantity: float(value) if value.ndim == 0 else tuple(value)})
-    return m.build()
-
-
-def values(model, q1, state, method, dt, **given):
-    lin = st.linearize(model, state, method, dt, **given)
-    return np.concatenate([difference(model, q1, lin.q), lin.p, lin.multipliers])
-
-
-def by_differences(change, model, name, state, method, dt, **given):
-    """d(q', p', multipliers) by a difference of fourth order between models built anew, and its rounding."""
-    lin = st.linearize(model, state, method, dt, **given)
-    h = H_SMALL if model.rows or name.split(".")[1] in ("inertia", "armature") else H
-    at = {k: values(change(model, name, k * h), lin.q, state, method, dt, **given) for k in (-2, -1, 1, 2)}
-    rounding = NOISE / h * np.array([1.0, 1 + np.abs(lin.p).max(), 1 / dt**2])
-    return (8 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12 * h), rounding
-
-
-def assert_exact(change, model, names, state, method, dt, **given):
-    """Every column to 1e-8 of its size, and to the rounding of differences; and not all of them are small."""
-    lin = st.linearize(model, state, method, dt, parameters=names, **given)
-    nv, tested = model.nv, 0
-    assert lin.D.shape == (2 * nv, len(lin.parameters))
-    assert lin.multipliers_D.shape == (len(model.rows), len(lin.parameters))
-    for k, name in enumerate(lin.parameters):
-        expected, rounding = by_differences(change, model, name, state, method, dt, **given)
-        found = np.concatenate([lin.D[:, k], lin.multipliers_D[:, k]])
-        for part, floor in zip(np.split(np.arange(len(found)), [nv, 2 * nv]), rounding, strict=True):
-            if part.size:
-                size = np.abs(expected[part]).max()
-                assert np.abs(found - expected)[part].max() < 1e-8 * size + floor, name
-                tested += 1e-8 * size > 0.1 * floor
-    assert tested >= len(names)
-    return lin
-
-
-def all_of(model):
-    """Every number of every body."""
-    return [f"{b}.{x}" for b in model.bodies if "#" not in b for x in ("mass", "com", "inertia", "at")] + ["gravity"]
-
-
-def start(model, seed, speed=0.5):
-    q, v, _ = random_state(model, seed)
-    return q, st.momenta(model, q, speed * v)
+from formulas import ellipsoid
+from mechanisms import CONSTRAINTS, FORMULAS, closed_mechanism, planar_chain, random_mechanism
+from rebuilt_steps import (
+    all_of,
+    assert_exact,
+    body_changed,
+    by_differences,
+    element_changed,
+    frame_changed,
+    joint_changed,
+    start,
+    values,
+)
+from test_linearization import ACTIONS
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -264,19 +165,41 @@ def test_strings_of_prescribed_length(action):
     assert_exact(frame_changed, model, ["tip.at.x", "hook.at.z"], (q, p), method, 0.01, prescribed=end)
 
 
+FORMULAS_OF_THE_USER = (
+    st.FormulaPotential(lambda q: np.cos(q[0]) * q[1] ** 2, coordinates=["q0", "q1"]),
+    st.FormulaForce(lambda q, v: [-0.3 * v[0] * v[1], 0.2 * q[0]], coordinates=["q1", "q2"]),
+    st.FormulaConstraint(lambda q: [q[0] + q[1] ** 2 - q[2]]),
+)
+FUNCTIONS_OF_THE_USER = (
+    st.UserPotential(
+        lambda q: np.cos(q[0]) * q[1] ** 2, lambda q: [-np.sin(q[0]) * q[1] ** 2, 2 * np.cos(q[0]) * q[1]],
+        coordinates=["q0", "q1"],
+    ),
+    st.UserForce(lambda q, v: [-0.3 * v[0] * v[1], 0.2 * q[0]], coordinates=["q1", "q2"]),
+    st.UserConstraint(lambda q: [q[0] + q[1] ** 2 - q[2]], lambda q: [[1, 2 * q[1], -1]]),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("action", ACTIONS)
-def test_beside_elements_of_the_users_own(action):
-    m = planar_chain(3)
-    m.add(
-        st.FormulaPotential(lambda q: np.cos(q[0]) * q[1] ** 2, coordinates=["q0", "q1"]),
-        st.FormulaForce(lambda q, v: [-0.3 * v[0] * v[1], 0.2 * q[0]], coordinates=["q1", "q2"]),
-        st.FormulaConstraint(lambda q: [q[0] + q[1] ** 2 - q[2]], coordinates=["q0", "q1", "q2"]),
-    )
-    model = m.build()
+@pytest.mark.parametrize("elements", [FORMULAS_OF_THE_USER, FUNCTIONS_OF_THE_USER], ids=["formulas", "functions"])
+def test_beside_elements_of_the_users_own(action, elements):
+    model = planar_chain(3).add(*elements).build()
     q = st.assemble(model, np.array([0.3, 0.4, 0.4]))
     p = st.momenta(model, q, st.project_velocity(model, q, np.array([1.0, 0.5, -0.2])))
     method = st.Variational(action=action, tol=1e-14)
     assert_exact(body_changed, model, ["link0.mass", "link1.at", "link2.com", "gravity"], (q, p), method, 0.01)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_rolling(action):
+    m = st.Mechanism()
+    contact = st.SurfaceContactJoint("c", lambda u, v: (u, v, 0 * u), ellipsoid(0.3, 0.25, 0.2))
+    m.world.link("body", contact, mass=1.0, com=(0.01, 0.02, -0.03), inertia=(0.02, 0.026, 0.03))
+    model = m.add(st.RollingConstraint("c")).build()
+    q = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    p = st.momenta(model, q, st.project_velocity(model, q, np.array([0.3, 0.2, 0.5, 0.4, 0.1])))
+    method = st.Variational(action=action, tol=1e-14)
+    assert_exact(body_changed, model, ["body.mass", "body.com", "body.inertia", "gravity"], (q, p), method, 0.005)
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -360,16 +283,6 @@ def test_the_symbolic_equations():
     assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()  # rounding 1e-16/h times weights of 30
 
 
-def test_after_pickling():
-    model = random_mechanism(4, 9).build()
-    state, frame = start(model, 4), next(f for f in model.frames if f.startswith("load"))
-    one, other = (
-        st.linearize(x, state, dt=0.01, parameters=[f"{frame}.at"]).D
-        for x in (model, pickle.loads(pickle.dumps(model)))
-    )
-    np.testing.assert_array_equal(one, other)
-
-
 def four_bar():
     m = st.Mechanism()
     crank = m.world.link("crank", st.Revolute("a", "y"), mass=1.0, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
@@ -393,51 +306,3 @@ def test_planar_loops_follow_what_is_in_their_plane(action):
     assert_exact(frame_changed, model, ["end.at.x", "eye.at.z"], state, method, 0.01)
     with pytest.raises(st.ModelError, match=r"cannot follow parameter 'end.at.y': they are redundant"):
         st.linearize(model, state, method, 0.01, parameters=["crank.mass", "end.at"])
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["lnk0.mass"], "did you mean 'link0.mass'"),
-        (["link0.length"], "no parameter is named 'link0.length'"),
-        (["link0.com.w"], "no parameter is named 'link0.com.w'"),
-        (["link0.mass.x"], "no parameter is named"),
-        (["q0.pitch"], "no parameter is named"),
-        (["world.at"], "no parameter is named"),
-        (["q0.armature.1"], "no parameter is named"),
-        ([""], "no parameter is named ''"),
-        (["spring.rest"], "did you mean 'spring.length'"),
-        (["rod.length"], "'string', a coordinate"),
-        (["motor.value"], "'motor', an input, whose derivatives are in B"),
-        (["wind.force"], "'gust', an input"),
-        (["mark.at"], "frame 'mark' carries no mass, joint or element"),
-        (["link0.mass", "link0.mass"], "'link0.mass' is named twice"),
-        (["link0.com", "link0.com.x"], "'link0.com.x' is named twice"),
-        ("link0.mass", "give a list of names"),
-        ([3], "give a list of names"),
-        (7, "give a list of names"),
-    ],
-)
-def test_bad_names(names, words):
-    m = planar_chain(2)
-    m.tree[1].frame("mark", at=(0, 0, -0.3))
-    m.add(
-        st.Spring("tip", "world", stiffness=1.0, length=0.5, name="spring"), st.JointForce("q0", "motor", name="motor"),
-        st.DistanceConstraint("tip", "world", "string", name="rod"),
-        st.SpatialWrench("tip", force=(1.0, 0, "gust"), name="wind"),
-    )  # fmt: skip
-    model = m.build()
-    with pytest.raises(st.ModelError, match=words):
-        st.linearize(model, (model.neutral, np.zeros(model.nv)), dt=0.01, parameters=names, prescribed={"string": 2.0})
-
-
-def test_second_derivatives_are_refused():
-    model = planar_chain(2).build()
-    with pytest.raises(st.ModelError, match="parameters have no second derivatives; give order=1"):
-        st.linearize(model, (np.zeros(2), np.zeros(2)), dt=0.01, order=2, parameters=["link0.mass"])
-
-
-def test_without_parameters_there_are_none():
-    model = planar_chain(2).build()
-    lin = st.linearize(model, (np.zeros(2), np.zeros(2)), dt=0.01)
-    assert lin.D.shape == (4, 0) and lin.multipliers_D.shape == (0, 0) and lin.parameters == ()
