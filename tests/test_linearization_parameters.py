@@ -56,7 +56,7 @@ def test_elements(action):
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("seed", [1, 4, 6])
+@pytest.mark.parametrize("seed", [1, 4])
 def test_fixed_frames_move_with_masses_joints_and_elements_on_them(action, seed):
     model = random_mechanism(seed, 9, elements=True).build()
     names = []
