@@ -1,6 +1,8 @@
 """Derivatives of the step in masses, lengths and other numbers: against differences of whole steps between models built
 anew, against each other where two names mean the same, against the symbolic equations, and where they do not exist."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -306,3 +308,17 @@ def test_planar_loops_follow_what_is_in_their_plane(action):
     assert_exact(frame_changed, model, ["end.at.x", "eye.at.z"], state, method, 0.01)
     with pytest.raises(st.ModelError, match=r"cannot follow parameter 'end.at.y': they are redundant"):
         st.linearize(model, state, method, 0.01, parameters=["crank.mass", "end.at"])
+
+
+def test_threads():
+    """Many threads at once find the same as one after the other."""
+    model = planar_chain(6).build()
+    states = [start(model, seed) for seed in range(40)]
+
+    def derivative(state):
+        return st.linearize(model, state, dt=0.01, parameters=["link2.mass", "link4.at", "dt"]).D
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(derivative, states))
+    for state, D in zip(states, found, strict=True):
+        np.testing.assert_array_equal(D, derivative(state))

@@ -26,28 +26,6 @@ class NativeLinearizer {
   double residual() const { return run_->last_residual; }
   int worst() const { return run_->worst; }
 
-  // Differentiate in `count` parameters, too: rows of `effects` are (parameter, array, place, rate).
-  void parametrize(const NativeModel& model, In effects, int count) {
-    const bool driven = std::find(mask_.begin(), mask_.end(), char(1)) != mask_.end();
-    parameters_ = std::make_unique<ParameterEquations>(
-        m_, model.arrays, parameter_effects(effects.data(), effects.size()), count, driven, action_, alpha_);
-  }
-
-  // Derivatives in the parameters, after `compute` gave `first`; returns the parameter that constraints cannot follow,
-  // or −1.
-  int follow(In first, Out out, Out multipliers) {
-    nb::gil_scoped_release unlocked;
-    RowMatrix dE, dO;
-    parameters_->evaluate(point_, dE, dO);
-    if (!parameters_->layout().projected) {
-      parameters_->as_momentum(first.data(), inputs(), dE, dO, out.data());
-      return -1;
-    }
-    const int torn = static_cast<Linearizer&>(*general_).follow(dE, dO, out.data(), multipliers.data());
-    parameters_->impulses_to_forces(point_, multipliers.data());
-    return torn;
-  }
-
   // False when the step has no solution. `second` may be empty; multipliers are forces.
   bool compute(In q, In p, In tau, In inputs, In target, In rates, Out q1, Out p1, Out multipliers, Out first,
                Out multipliers_first, Out second) {
@@ -73,6 +51,28 @@ class NativeLinearizer {
     for (std::size_t k = 0; k < multipliers_first.size(); ++k) multipliers_first.data()[k] /= time;
     if (second.size()) linearizer->second(point_, second.data());
     return true;
+  }
+
+  // Differentiate in `count` parameters, too: rows of `effects` are (parameter, array, place, rate).
+  void parametrize(const NativeModel& model, In effects, int count) {
+    const bool driven = std::find(mask_.begin(), mask_.end(), char(1)) != mask_.end();
+    parameters_ = std::make_unique<ParameterEquations>(
+        m_, model.arrays, parameter_effects(effects.data(), effects.size()), count, driven, action_, alpha_);
+  }
+
+  // Derivatives in the parameters, after `compute` gave `first`; returns the parameter that constraints cannot follow,
+  // or −1.
+  int follow(In first, Out out, Out multipliers) {
+    nb::gil_scoped_release unlocked;
+    RowMatrix dE, dO;
+    parameters_->evaluate(point_, dE, dO);
+    if (!parameters_->layout().projected) {
+      parameters_->as_momentum(first.data(), inputs(), dE, dO, out.data());
+      return -1;
+    }
+    const int torn = static_cast<Linearizer&>(*general_).follow(dE, dO, out.data(), multipliers.data());
+    parameters_->impulses_to_forces(point_, multipliers.data());
+    return torn;
   }
 
  private:

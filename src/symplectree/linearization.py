@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -161,7 +162,9 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
     import symplectree._core as core
 
     known = _natives.setdefault(model, {})
-    key = (method, dt, driven, tuple(quantity.name for quantity in chosen))
+    key: Any = (method, dt, driven)
+    if chosen:  # these take a second call, so that each thread needs its own
+        key = (*key, get_ident(), *(quantity.name for quantity in chosen))
     if key not in known:
         if len(known) > 8:
             known.clear()
