@@ -34,11 +34,8 @@ from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model, unknown
 from symplectree.numeric import shown
-from symplectree.parameters_of_frames import frame_effects
+from symplectree.parameters_of_frames import Effect, frame_effects
 from symplectree.symbolic.parameters import QUANTITIES, labels, look_up
-
-# (array, place in it, derivative): a number of the model's arrays that changes with a parameter; array "dt" is the step.
-Effect = tuple[str, int, float]
 
 # Columns of the elements' tables (elements/contract.py, constraint.py) that quantities fill, and the factor with which
 # they do.
@@ -183,6 +180,10 @@ def _of_element(model: Model, name: str, index: int, element: Element) -> list[Q
     ]
 
 
+def _is_number(element: Element, quantity: str) -> bool:
+    return hasattr(element, quantity) and not callable(getattr(element, quantity))
+
+
 def _known(model: Model) -> Iterator[str]:
     """Names of all parameters, for hints."""
     yield from (f"{body}.{x}" for body in model.bodies if "#" not in body for x in QUANTITIES)
@@ -191,5 +192,5 @@ def _known(model: Model) -> Iterator[str]:
     yield from (f"{frame}.at" for frame in model.frames[1:] if frame not in model.bodies)
     for element in model.elements:
         for columns in COLUMNS.values():
-            yield from (f"{element.name}.{x}" for x in columns if hasattr(element, x))
+            yield from (f"{element.name}.{x}" for x in columns if _is_number(element, x))
     yield from ("gravity", "dt")

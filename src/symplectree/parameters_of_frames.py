@@ -13,6 +13,7 @@ from symplectree.mechanism.inertia import RigidMass, carried, checked
 from symplectree.mechanism.mechanism import Frame, Mechanism
 from symplectree.mechanism.model import Model
 
+# (array, place in it, derivative): a number of the model's arrays that changes with a parameter; array "dt" is the step.
 Effect = tuple[str, int, float]
 
 # Columns of tables with a body and the three coordinates of a point on it.
