@@ -17,6 +17,7 @@ from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, real_array, shown
+from symplectree.sharing.linearizer import SharedLinearizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ def _computed(
     tau, inputs = source.tau[0], source.inputs[0]
     rates = motion.rate(motion.dt) if motion else np.zeros(nv)
     if not native.compute(q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second):
-        name = (*model.velocities, *model.rows)[native.worst]
+        name = (*model.full.velocities, *model.full.rows)[native.worst]
         raise ConvergenceError(
             f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
             f"{name!r}; take a smaller dt",
@@ -137,10 +138,11 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
     if key not in known:
         if len(known) > 8:
             known.clear()
-        known[key] = core.Linearizer(
-            model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
+        native = core.Linearizer(
+            model.full.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
             1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
         )  # fmt: skip
+        known[key] = native if model.shared is None else SharedLinearizer(model.shared, native)
     return known[key]
 
 

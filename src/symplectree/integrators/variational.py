@@ -16,6 +16,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_fraction, is_positive
+from symplectree.sharing.runs import SharedRun
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
 SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
@@ -78,8 +79,8 @@ class Variational:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
-        if self.order > 6 and (model.rows or prescribed):
-            raise ModelError("with constraints or prescribed coordinates there are orders 2, 4 and 6, not 8")
+        if self.order > 6 and (model.full.rows or prescribed):
+            raise ModelError("with constraints, followers or prescribed coordinates there are orders 2, 4 and 6, not 8")
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
 
@@ -109,7 +110,7 @@ class VariationalRun:
         prescribed: Prescribed,
     ) -> None:
         self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
-        self._composed = method.order == 2 or bool(model.rows or prescribed)
+        self._composed = method.order == 2 or bool(model.full.rows or prescribed)
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
         self._fastest, self._shortened = 0.0, 0
         self._native: Any = None
@@ -127,10 +128,12 @@ class VariationalRun:
             code = model.step_code if self._specialised() else None
             direction, check, work = (0, 0, 0) if code is None else (code.direction, code.check, code.work)
             self._native = core.ActionRun(
-                model.native, action, float(method.alpha), solver, guess,
+                model.full.native, action, float(method.alpha), solver, guess,
                 1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
                 self._stages, self.prescribed.bodies, direction, check, work,
             )  # fmt: skip
+            if model.shared is not None:
+                self._native = SharedRun(model.shared, self._native)
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
             self._native = core.collocation_run(
@@ -201,6 +204,11 @@ class VariationalRun:
             )
         return said
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Of what the core's equations are: all velocities of the tree, and all rows."""
+        return (*self.model.full.velocities, *self.model.full.rows)
+
     def _advice(self) -> str:
         if self.prescribed and self.model.rows:
             return "take a smaller dt, or prescribe a motion that the constraints let it make"
@@ -219,7 +227,7 @@ class VariationalRun:
                 step=step,
                 time=step * self.dt,
             )
-        residual, name = self._native.residual, (*self.model.velocities, *self.model.rows)[self._native.worst]
+        residual, name = self._native.residual, self._names[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
             f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}{self._fault()}",

@@ -127,7 +127,7 @@ def _has_rate(model: Model, name: str) -> bool:
 def _error_label(model: Model) -> str:
     tables = model.tables
     lengths = len(tables.point_rows) + len(tables.distance_rows)
-    return "constraint error [m]" if lengths == len(model.rows) else "constraint error [unit of the row]"
+    return "constraint error [m]" if lengths == len(model.full.rows) else "constraint error [unit of the row]"
 
 
 def _units(model: Model, table: dict[str, tuple[str, ...]]) -> list[str]:
