@@ -6,6 +6,8 @@ leading shapes), which `dynamics.arguments.prepared` then prepares or refuses.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from symplectree.sharing import derivatives, runs
 from symplectree.sharing.spread import Sharing, Spread
 
 BASE = 6  # velocities of a floating root
+NOTHING = np.zeros(0)
 
 
 class SharedCore:
@@ -99,10 +102,13 @@ class SharedCore:
         return None if M is None else _projected(M, self.sharing.matrix(s))
 
     def inverse_mass_product(self, q: Any, x: Any) -> Array | None:
-        """(Cᵀ M C)⁻¹ x."""
-        if self._spread(q, x) is None or (M := self.mass_matrix(q)) is None:
+        """(Cᵀ M C)⁻¹ x: velocities of the tree along its couplings."""
+        m = self.sharing
+        if (s := self._spread(q, x)) is None:
             return None
-        return np.asarray(np.linalg.solve(M, x[..., None])[..., 0])
+        momenta = m.placed(x)
+        out = self._coupled.constrained_velocity(s.q, momenta, np.zeros_like(momenta), NOTHING)
+        return None if out is None else np.take(out, m.kept_v, axis=-1)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, inputs: Any) -> Array | None:
         """Cᵀ (M (C a + φ'' v²) + bias)."""
@@ -113,10 +119,28 @@ class SharedCore:
         return None if out is None else m.forces(s, out)
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, inputs: Any) -> Array | None:
-        if self._spread(q, v, tau) is None:
+        """(Cᵀ M C)⁻¹ (τ − bias): accelerations of the tree along its couplings."""
+        m = self.sharing
+        if (s := self._spread(q, v, tau)) is None:
             return None
-        bias = self.inverse_dynamics(q, v, np.zeros_like(v), inputs)
-        return None if bias is None else self.inverse_mass_product(q, tau - bias)
+        forces = m.placed(tau)
+        full = s.q, m.velocity(s, v), forces, np.zeros_like(forces)
+        out = self._coupled.constrained_acceleration(*full, inputs, NOTHING)
+        return None if out is None else np.take(out, m.kept_v, axis=-1)
+
+    @cached_property
+    def _coupled(self) -> Any:
+        """The core of the tree with the rows by which coordinates follow, and no others."""
+        m = self.sharing
+        if not len(m.kept_rows):
+            return self.core
+        tables = m.full.tables
+        rows = [row for row in tables.coordinate_rows if int(row[8]) in tables.eliminated]
+        renumbered = [(*row[:8], k, row[9]) for k, row in enumerate(rows)]
+        owners, users = [int(row[9]) for row in rows], [user for user in tables.users if user.kind != "constraint"]
+        others: dict[str, Any] = {"point_rows": [], "angle_rows": [], "distance_rows": []}
+        tables = replace(tables, coordinate_rows=renumbered, row_owners=owners, users=users, **others)
+        return replace(m.full, tables=tables, formula_code=None).native
 
     # Base and shape
 
