@@ -7,16 +7,14 @@ import symplectree as st
 from refusal import refuses
 from sharing_mechanisms import closed_pair, floating_pair, tree_pair
 
-PAIRS = [
-    *(pytest.param(lambda s=s, c=c: tree_pair(s, curved=c), id=f"tree{s}{'-curved' * c}") for s in range(4) for c in (0, 1)),
-    *(pytest.param(lambda s=s, c=c: floating_pair(s, curved=c), id=f"floating{s}{'-curved' * c}") for s in (0, 1) for c in (0, 1)),
-    *(pytest.param(lambda s=s, c=c: closed_pair(s, curved=c), id=f"closed{s}{'-curved' * c}") for s in (0, 1) for c in (0, 1)),
-]  # fmt: skip
+SEEDS = {tree_pair: range(4), floating_pair: range(2), closed_pair: range(2)}
+PAIRS = [(make, seed, curved) for make, seeds in SEEDS.items() for seed in seeds for curved in (False, True)]
 
 
-@pytest.fixture(params=PAIRS)
+@pytest.fixture(params=PAIRS, ids=lambda p: f"{p[0].__name__}{p[1]}{'-curved' * p[2]}")
 def pair(request):
-    return request.param()
+    make, seed, curved = request.param
+    return make(seed, curved=curved)
 
 
 def close(a, b, tol=1e-11):
@@ -121,14 +119,16 @@ def test_base_and_shape():
         pair = floating_pair(3, curved=curved)
         S, q = pair.shared, pair.q
         M = st.mass_matrix(S, q)
-        I, A = st.locked_inertia(S, q), st.mechanical_connection(S, q)
-        close(I, M[:6, :6])
-        close(I @ A, M[:6, 6:])
-        close(st.shape_metric(S, q), M[6:, 6:] - A.T @ I @ A)
+        locked, A = st.locked_inertia(S, q), st.mechanical_connection(S, q)
+        close(locked, M[:6, :6])
+        close(locked @ A, M[:6, 6:])
+        close(st.shape_metric(S, q), M[6:, 6:] - A.T @ locked @ A)
         found, h = st.shape_derivatives(S, q), 1e-5
         for j in range(S.nv - 6):
             d = h * np.eye(S.nv)[6 + j]
-            for part, function in zip(found, (st.locked_inertia, st.mechanical_connection, st.shape_metric), strict=True):
+            for part, function in zip(
+                found, (st.locked_inertia, st.mechanical_connection, st.shape_metric), strict=True
+            ):
                 slope = (function(S, st.retract(S, q, d)) - function(S, st.retract(S, q, -d))) / (2 * h)
                 close(part[j], slope, 1e-7)  # of central differences
 
@@ -178,5 +178,52 @@ def test_a_follower_without_value_is_named():
     m.add(st.CamConstraint("a", "b", profile=np.sqrt, name="root", eliminate=True))
     model = m.build()
     assert model.whole(np.array([4.0]))[1] == 2.0
-    refuses(lambda: st.mass_matrix(model, [-1.0]), "'b'", "follows 'a' by constraint 'root'", "no value where 'a' is -1")
+    refuses(
+        lambda: st.mass_matrix(model, [-1.0]), "'b'", "follows 'a' by constraint 'root'", "no value where 'a' is -1"
+    )
     refuses(lambda: st.simulate(model, {"a": -1.0}, duration=1, dt=0.1), "'b'", "no value where 'a' is -1")
+
+
+def test_a_linkage_with_bodies_between_is_the_linkage_joint_and_these():
+    """As the docstring of LinkageJoint has it; the cam makes an angle that is not linear in q."""
+
+    def bend(q):
+        return 0.3 * np.sin(2 * q)
+
+    def chain(mass):
+        m = st.Mechanism()
+        a = m.world.link("a", st.Revolute("q", "y"), mass=mass, com=(0, 0, -0.5), inertia=(mass, mass, mass))
+        b = a.link("b", st.Revolute("b", "y"), at=(0, 0, -1), mass=mass, com=(0, 0, -0.5))
+        b.link("end", st.Revolute("c", "x"), at=(0, 0, -1), mass=1, com=(0.1, 0.2, -0.5), inertia=(0.1, 0.2, 0.15))
+        m.add(
+            st.GearConstraint("q", "b", ratio=-2, eliminate=True),
+            st.CamConstraint("q", "c", profile=bend, eliminate=True),
+        )
+        return m.build()
+
+    m = st.Mechanism()
+    parts = [
+        (st.Revolute("a", "y"), lambda q: q), (0, 0, -1), (st.Revolute("b", "y"), lambda q: -2 * q), (0, 0, -1),
+        (st.Revolute("c", "x"), bend),
+    ]  # fmt: skip
+    m.world.link("end", st.LinkageJoint("q", parts), mass=1, com=(0.1, 0.2, -0.5), inertia=(0.1, 0.2, 0.15))
+    joint, between = m.build(), chain(0.0)
+    q, v = np.array([0.7]), np.array([1.3])
+    close(st.pose(between, q, "end"), st.pose(joint, q, "end"))
+    close(st.mass_matrix(between, q), st.mass_matrix(joint, q))
+    close(st.bias_forces(between, q, v), st.bias_forces(joint, q, v))
+    heavy, extra = chain(0.5), st.jacobian(between, q, "a")
+    at = st.jacobian(between, q, "b")
+    added = 0.0
+    for J, inertia in ((extra, 0.5), (at, 0.0)):
+        centre = J[3:] + np.cross(J[:3].T, [0, 0, -0.5]).T
+        added += 0.5 * centre.T @ centre + inertia * J[:3].T @ J[:3]
+    close(st.mass_matrix(heavy, q), st.mass_matrix(joint, q) + added)
+
+
+def test_the_reference_asks_for_the_whole_tree():
+    from symplectree.reference import dynamics
+
+    pair = tree_pair(0)
+    refuses(lambda: dynamics.mass_matrix(pair.shared, pair.q), "model.full")
+    close(dynamics.mass_matrix(pair.shared.full, pair.shared.whole(pair.q)), st.mass_matrix(pair.rows, pair.q_rows))

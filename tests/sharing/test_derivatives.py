@@ -22,7 +22,9 @@ def close(given, found):
 def along(model, q, function):
     """Derivatives of a function of q along each increment, which is the first index."""
     columns = H * np.eye(model.nv)
-    return np.array([(function(st.retract(model, q, d)) - function(st.retract(model, q, -d))) / (2 * H) for d in columns])
+    return np.array(
+        [(function(st.retract(model, q, d)) - function(st.retract(model, q, -d))) / (2 * H) for d in columns]
+    )
 
 
 def in_velocity(v, function):

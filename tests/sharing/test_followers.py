@@ -104,6 +104,8 @@ def test_names_of_followers_are_refused_with_whom_they_follow():
     refuses(lambda: st.project_velocity(model, model.neutral, np.ones(model.nv), fixed=["c"]), *words)
     refuses(lambda: st.simulate(model, {"s": (0.1, 0.2)}, **steps), "of joint 's'", "'s.1' follows others", "'s.0'")
     refuses(lambda: st.simulate(model, {"cc": 0.3}, **steps), "no coordinate is named 'cc'")
+    model = row(gear("a", "s.0"), gear("a", "s.1")).build()
+    refuses(lambda: st.simulate(model, {"s": (0.1, 0.2)}, **steps), "'s.0' and 's.1' follow others", "give 'a'")
 
 
 def test_what_is_not_done_with_followers_is_refused():

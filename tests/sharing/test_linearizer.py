@@ -130,3 +130,35 @@ def test_a_regulator_for_the_tongs():
     start = {"left0": 0.85, "load": (np.pi + 0.05, 0.05)}
     traj = st.simulate(model, start, duration=4, dt=0.005, forces=regulator)
     np.testing.assert_allclose(traj.q[-1], [0.9, np.pi, 0], atol=1e-2)
+
+
+def test_optimal_motions_of_the_tongs_agree():
+    """Both optimisers, with exact second derivatives, on a motor at a follower; frames and coordinates as targets."""
+    m = tongs(2)
+    model = m.add(st.JointForce("right1", "motor")).build()
+    start = {"left0": 0.7}
+    cost = st.control.EffortCost() + 50 * st.control.PoseCost("right tip", (0.22, 0, 0), position_weight=(1, 0, 0))
+    given = {"duration": 0.5, "dt": 0.02}
+    newton = st.control.StagewiseNewton(model, cost, **given).solve(start)
+    direct = st.control.DirectProblem(model, cost, start=(start, None), **given).solve()
+    assert newton.converged, newton.message
+    assert direct.converged, direct.message
+    assert newton.cost == pytest.approx(direct.cost, rel=1e-7)
+    traj = st.simulate(model, start, forces=newton.forces, **given)
+    np.testing.assert_allclose(traj.q, newton.trajectory.q, atol=1e-9)
+
+
+def test_raw_steps_for_other_libraries():
+    from symplectree.interop.raw_step import RawStep
+
+    model = tongs(2).add(st.JointForce("left1", "motor")).build()
+    step, z = RawStep(model, 0.01), np.array([0.6, 0.2, 0.1, 0.01, 0.02, -0.01, 0.3])
+
+    def value(x):
+        return step.value(*np.split(x, (3, 6)))
+
+    out, slope = step.first(*np.split(z, (3, 6)))
+    np.testing.assert_allclose(out, value(z), atol=1e-14)
+    found = np.array([(value(z + d) - value(z - d)) / (2 * H) for d in H * np.eye(7)]).T
+    np.testing.assert_allclose(slope, found, atol=1e-7)
+    assert step.second(*np.split(z, (3, 6))).shape == (6, 7, 7)

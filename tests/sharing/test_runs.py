@@ -145,7 +145,9 @@ def test_the_force_on_a_prescribed_leader_is_that_of_inverse_dynamics():
     np.testing.assert_allclose(tau[1:], 0, atol=1e-4)
 
 
-@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4()], ids=["order2", "order4", "RK4"])
+@pytest.mark.parametrize(
+    "method", [st.Variational(), st.Variational(order=4), st.RK4()], ids=["order2", "order4", "RK4"]
+)
 @pytest.mark.parametrize("curved", [False, True])
 def test_one_by_one_is_the_same_to_the_last_bit(method, curved):
     pair = tree_pair(2, curved=curved)
@@ -176,6 +178,22 @@ def test_a_resumed_run_is_the_same_to_the_last_bit(tmp_path, method):
     loaded = st.load_trajectory(tmp_path / "run.nc")
     np.testing.assert_array_equal(loaded.q, whole.q)
     close(loaded.energy, whole.energy)
+
+
+def test_rows_that_followers_meet_anyway_are_found_and_bear_nothing():
+    """Pins at the crossings of the tongs: closed because the gears fit."""
+    m = tongs(3)
+    for frame in [f for f in m.tree if f.name[:-1] in ("left", "right") and f.name[-1] in "12"]:
+        frame.frame(f"{frame.name} middle", at=(0.1, 0, 0))
+    m.add(*(st.PointConstraint(f"left{i} middle", f"right{i} middle", "xy") for i in (1, 2)))
+    model = m.build()
+    assert len(model.rows) == 4
+    assert "4 constraint rows, rank 0: 3 degrees of freedom left" in model.info()
+    q0 = {"left0": 0.6, "load": (0.5, 0.2)}
+    traj = st.simulate(model, q0, duration=0.4, dt=0.002)
+    close(traj.q, st.simulate(tongs(3).build(), q0, duration=0.4, dt=0.002).q, 1e-11)
+    assert traj.constraint_error.max() < 1e-14
+    np.testing.assert_allclose(traj.multipliers, 0, atol=1e-9)
 
 
 def test_tongs_gain_and_lose_no_energy():

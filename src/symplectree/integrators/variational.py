@@ -44,8 +44,9 @@ class Variational:
         the user's own, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
-        Then action, alpha, solver and guess do not matter. With constraints or prescribed coordinates: 4 (Suzuki) and
-        6 (Kahan and Li) by symmetric composition of 5 and 9 steps of the action, some of them backwards.
+        Then action, alpha, solver and guess do not matter. With constraints, coordinates that follow others
+        (`eliminate=True`) or prescribed ones: 4 (Suzuki) and 6 (Kahan and Li) by symmetric composition of 5 and 9 steps
+        of the action, some of them backwards.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4);
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with

@@ -301,10 +301,10 @@ def unknown_coordinate(model: Model, name: object, known: Sequence[str], what: s
     place = model.full.joints.get(name)
     own = model.full.coordinates[place.q] if place is not None else ()
     if followed := [n for n in own if n in followers]:
-        left = [repr(n) for n in own if n not in followers]
+        left = [n for n in own if n not in followers] or dict.fromkeys(followers[n].root for n in followed)
         return (
             f"of joint {name!r} {' and '.join(map(repr, followed))} follow{'s' * (len(followed) == 1)} others; "
-            f"give {' and '.join(left)} by name"
+            f"give {' and '.join(map(repr, left))} by name"
         )
     return unknown(what, name, list(known))
 

@@ -18,6 +18,7 @@ from symplectree.sharing.spread import Sharing, Spread
 
 BASE = 6  # velocities of a floating root
 NOTHING = np.zeros(0)
+ROUNDING = 1e-13  # of a sum, relative to its terms, which the poses of long chains make a hundred times less exact
 
 
 class SharedCore:
@@ -169,10 +170,16 @@ class SharedCore:
         return None if out is None else np.take(out, self.sharing.kept_rows, axis=-1)
 
     def constraint_jacobian(self, q: Any) -> Array | None:
+        """G C."""
         if (s := self._spread(q)) is None:
             return None
         G = self.core.constraint_jacobian(s.q)
-        return None if G is None else np.take(G, self.sharing.kept_rows, axis=-2) @ self.sharing.matrix(s)
+        if G is None:
+            return None
+        G, C = np.take(G, self.sharing.kept_rows, axis=-2), self.sharing.matrix(s)
+        out = G @ C
+        out[np.abs(out) < ROUNDING * (np.abs(G) @ np.abs(C))] = 0  # of rows that followers meet anyway only this is left
+        return out
 
     def constrained_velocity(self, q: Any, p: Any, given: Any, driven: Array) -> Array | None:
         m = self.sharing
