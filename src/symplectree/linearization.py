@@ -139,7 +139,7 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
         if len(known) > 8:
             known.clear()
         native = core.Linearizer(
-            model.full.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
+            model.tree_native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
             1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
         )  # fmt: skip
         known[key] = native if model.shared is None else SharedLinearizer(model.shared, native)

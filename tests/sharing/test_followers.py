@@ -87,12 +87,6 @@ def test_what_cannot_follow_is_refused(elements, words):
     assert_refused(row(*elements), *words)
 
 
-@pytest.mark.parametrize("names", [("a", "string"), ("string", "a")])
-def test_coordinates_that_move_no_mass_neither_follow_nor_are_followed(names):
-    m = row(st.DistanceConstraint("world", "b", "string"), gear(*names, name="winch"))
-    assert_refused(m, "'string' moves no mass", "'winch'", "armature")
-
-
 def test_names_of_followers_are_refused_with_whom_they_follow():
     model = row(gear("a", "b"), gear("b", "c", name="second"), gear("s.0", "s.1")).build()
     words = ("'c' follows 'b' by constraint 'second'", "give 'a' instead")

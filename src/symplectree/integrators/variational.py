@@ -129,7 +129,7 @@ class VariationalRun:
             code = model.step_code if self._specialised() else None
             direction, check, work = (0, 0, 0) if code is None else (code.direction, code.check, code.work)
             self._native = core.ActionRun(
-                model.full.native, action, float(method.alpha), solver, guess,
+                model.tree_native, action, float(method.alpha), solver, guess,
                 1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
                 self._stages, self.prescribed.bodies, direction, check, work,
             )  # fmt: skip

@@ -132,6 +132,11 @@ class Model:
         """Coordinates of `full` (..., full.nq) for those of this model (..., nq): followers are where they have to be."""
         return q if self.shared is None else self.shared.spread(q).q
 
+    @property
+    def tree_native(self) -> Any:
+        """The core's own form of the whole tree, which it runs."""
+        return self.native if self.shared is None else self.shared.native
+
     @cached_property
     def nq(self) -> int:
         """How many numbers a configuration has (a quaternion counts four)."""
@@ -276,7 +281,8 @@ class Model:
         from symplectree.symbolic.formula_code import compile_formulas
 
         if self.shared is not None:
-            return replace(self, shared=replace(self.shared, full=self.full.compile_formulas()))
+            tree = self.shared.tree and self.shared.tree.compile_formulas()
+            return replace(self, shared=replace(self.shared, full=self.full.compile_formulas(), tree=tree))
         compiled = replace(self, formula_code=compile_formulas(self))
         compiled.freeze()
         return compiled

@@ -25,7 +25,7 @@ class SharedCore:
     """Takes q (..., nq) and v (..., nv), asks the core of `sharing.full`, and gives back what is asked of this model."""
 
     def __init__(self, sharing: Sharing) -> None:
-        self.sharing, self.core = sharing, sharing.full.native
+        self.sharing, self.core = sharing, sharing.native
         nv, rows = len(sharing.lead_v), len(sharing.full.rows)
         self._solved = np.concatenate([sharing.kept_v, nv + sharing.kept_rows]).astype(int)  # of v or a, multipliers,
         self._reacted = np.concatenate([self._solved, nv + rows + sharing.kept_v])  # and forces on driven bodies
@@ -141,7 +141,7 @@ class SharedCore:
         owners, users = [int(row[9]) for row in rows], [user for user in tables.users if user.kind != "constraint"]
         others: dict[str, Any] = {"point_rows": [], "angle_rows": [], "distance_rows": []}
         tables = replace(tables, coordinate_rows=renumbered, row_owners=owners, users=users, **others)
-        return replace(m.full, tables=tables, formula_code=None).native
+        return replace(m.tree or m.full, tables=tables, formula_code=None).native
 
     # Base and shape
 
@@ -178,7 +178,9 @@ class SharedCore:
             return None
         G, C = np.take(G, self.sharing.kept_rows, axis=-2), self.sharing.matrix(s)
         out = G @ C
-        out[np.abs(out) < ROUNDING * (np.abs(G) @ np.abs(C))] = 0  # of rows that followers meet anyway only this is left
+        out[np.abs(out) < ROUNDING * (np.abs(G) @ np.abs(C))] = (
+            0  # of rows that followers meet anyway only this is left
+        )
         return out
 
     def constrained_velocity(self, q: Any, p: Any, given: Any, driven: Array) -> Array | None:

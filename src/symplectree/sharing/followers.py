@@ -9,6 +9,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.joints import Joint, Prismatic, Revolute, SymbolicJoint
+from symplectree.sharing.rotors import balanced_rotors
 from symplectree.sharing.spread import Follower, Sharing
 
 if TYPE_CHECKING:
@@ -32,12 +33,16 @@ def independent(full: Model) -> Model:
         lead_q[f.q], lead_v[f.v] = lead_q[f.leader_q], lead_v[f.leader_v]
     kept_rows = np.array([k for k in range(len(full.rows)) if k not in rows], dtype=int)
     shared = Sharing(full, followers, kept_q, kept_v, kept_rows, lead_q, lead_v)
+    rotors, massless = balanced_rotors(shared)
+    if rotors is not None:
+        shared = replace(shared, tree=replace(full, armature=rotors))
     return replace(
         full,
         coordinates=tuple(full.coordinates[i] for i in kept_q),
         velocities=tuple(full.velocities[j] for j in kept_v),
         joints=_joints(full, gone_q),
         armature=full.armature[kept_v],
+        massless=massless,
         shared=shared,
     )
 
@@ -75,13 +80,6 @@ def _found(full: Model) -> dict[str, Follower]:
 
 
 def _check(full: Model, followers: dict[str, Follower]) -> None:
-    for f in followers.values():
-        for name in (f.name, f.leader):
-            if name in full.massless:
-                raise ModelError(
-                    f"coordinate {name!r} moves no mass, so it can neither follow nor be followed (constraint "
-                    f"{f.element!r}); give what it moves a mass, or its joint an armature"
-                )
     gone = {f.q for f in followers.values()}
     for place in full.joints.values():
         own = set(range(place.q.start, place.q.stop))

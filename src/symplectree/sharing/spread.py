@@ -72,6 +72,7 @@ class Sharing:
     | followers | by name, leaders first |
     | kept_q, kept_v, kept_rows | places of independent coordinates and velocities, and of all other rows, in `full` |
     | lead_q, lead_v | of each coordinate and velocity of `full`: the place of the independent one that it depends on |
+    | tree | `full` with rotors where followers move no mass, None when there are no such |
     """
 
     full: Model
@@ -81,6 +82,7 @@ class Sharing:
     kept_rows: NDArray[np.intp]
     lead_q: NDArray[np.intp]
     lead_v: NDArray[np.intp]
+    tree: Model | None = None
     _affine: tuple[Array, Array, Array] = field(init=False, repr=False)
     _curved: tuple[Follower, ...] = field(init=False, repr=False)
 
@@ -100,9 +102,19 @@ class Sharing:
         object.__setattr__(self, "_curved", tuple(curved))
 
     @property
-    def is_affine(self) -> bool:
-        """Are all followers affine functions, so that C is constant?"""
-        return not self._curved
+    def slope(self) -> Array:
+        """φ' of each velocity of the tree (full nv); of those that do not follow by ratios alone, 1."""
+        return self._affine[2]
+
+    @property
+    def curved(self) -> frozenset[str]:
+        """Names of coordinates that are not affine functions of an independent one."""
+        return frozenset(f.name for f in self._curved)
+
+    @property
+    def native(self) -> Any:
+        """The core's form of the tree, as it can run it."""
+        return (self.tree or self.full).native
 
     def spread(self, q: Array) -> Spread:
         """All coordinates of the tree for independent ones (..., nq), and derivatives of the map."""
