@@ -11,7 +11,7 @@ SEEDS = {tree_pair: range(4), floating_pair: range(2), closed_pair: range(2)}
 PAIRS = [(make, seed, curved) for make, seeds in SEEDS.items() for seed in seeds for curved in (False, True)]
 
 
-@pytest.fixture(params=PAIRS, ids=lambda p: f"{p[0].__name__}{p[1]}{'-curved' * p[2]}")
+@pytest.fixture(scope="module", params=PAIRS, ids=lambda p: f"{p[0].__name__}{p[1]}{'-curved' * p[2]}")
 def pair(request):
     make, seed, curved = request.param
     return make(seed, curved=curved)

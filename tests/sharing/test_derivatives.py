@@ -10,7 +10,7 @@ from symplectree.dynamics.elements import element_second
 H = 1e-5  # rounding of differences is about 1e-11 of the function's size, truncation 1e-10 of its third derivative's
 
 
-@pytest.fixture(params=[(seed, curved) for seed in (0, 1, 2) for curved in (False, True)], ids=str)
+@pytest.fixture(scope="module", params=[(seed, curved) for seed in (0, 1, 2) for curved in (False, True)], ids=str)
 def pair(request):
     return tree_pair(request.param[0], 8, curved=request.param[1])
 
