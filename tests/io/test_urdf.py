@@ -49,7 +49,7 @@ def test_joints_that_mimic_others_need_be_no_coordinates(tmp_path):
     assert (len(rows.rows), model.rows) == (2, ())
     np.testing.assert_allclose(model.whole(np.array([0.2, 0.7])), [0.2, 0.1, 0.3, 0.7], atol=1e-15)
     assert_round_trip(load_quietly(path, eliminate=True))
-    with pytest.raises(st.ModelError, match="eliminate are for robots"):
+    with pytest.raises(st.ModelError, match="eliminate is for robots"):
         (tmp_path / "m.sexp").write_text("(system)")
         st.load(tmp_path / "m.sexp", eliminate=True)
 

@@ -42,7 +42,8 @@ def load(
     if suffix != ".sexp" and suffix not in ROBOTS:
         raise ModelError(f"{path}: {f'suffix {suffix!r} is not known' if suffix else 'no suffix'}; give {KNOWN}")
     if suffix not in ROBOTS and (base != "auto" or packages is not None or eliminate):
-        raise ModelError(f"{path}: base, packages and eliminate are for robots in URDF or MJCF")
+        what = "eliminate is" if eliminate else "base and packages are"
+        raise ModelError(f"{path}: {what} for robots in URDF or MJCF")
     try:
         data = file.read_bytes()
     except OSError as error:
