@@ -19,7 +19,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, ElementTables):
-        return {n: plain(a) for n, a in value.arrays().items()}, plain(value.functions), value.inputs, value.row_owners
+        return (
+            {n: plain(a) for n, a in value.arrays().items()},
+            plain(value.functions),
+            value.inputs,
+            (value.row_owners, value.eliminated),
+        )
     if isinstance(value, Joint | Element):
         return type(value), {f.name: plain(_given(getattr(value, f.name))) for f in fields(value)}
     if is_dataclass(value):
@@ -39,8 +44,12 @@ def _given(value: Any) -> Any:
 
 
 def assert_same_models(one: st.Model, other: st.Model) -> None:
+    assert (one.shared is None) == (other.shared is None)
+    if one.shared is not None and other.shared is not None:
+        assert plain(dict(one.shared.followers)) == plain(dict(other.shared.followers))
+        assert_same_models(one.full, other.full)
     for f in fields(one):
-        if f.name not in ("originals", "description"):
+        if f.name not in ("originals", "description", "shared"):
             assert plain(getattr(one, f.name)) == plain(getattr(other, f.name)), f.name
 
 

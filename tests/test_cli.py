@@ -13,6 +13,7 @@ import pytest
 
 import symplectree as st
 from robot_texts import joint, link, urdf
+from sharing_mechanisms import tongs
 from symplectree import demos, shipped
 from symplectree.cli import app, main
 
@@ -148,6 +149,16 @@ def test_run_closes_loops_and_holds_strings_and_says_so(folder, capsys):
     assert code == 0 and "held         cross x, cross z" in out
     code, out, _ = call("symplectree run closed_chain_device --hold J --duration 0.05", capsys)
     assert code == 0 and "assembled" not in out and "moved by     J" in out
+
+
+def test_coordinates_that_follow(folder, capsys):
+    Path("tongs.sexp").write_text(tongs(3).to_sexpr())
+    code, out, _ = call("symplectree run tongs.sexp --set left0=0.5 --duration 0.1 --out run.nc --plot run.png", capsys)
+    assert code == 0 and "3 degrees of freedom" in out
+    assert st.load_trajectory("run.nc")["right0"][0] == -0.5
+    for option in ("--set right0=0.5", "--hold right0", "--velocity right0=1", "--force right0=1"):
+        code, _, err = call(f"symplectree run tongs.sexp {option} --duration 0.1", capsys)
+        assert code == 2 and "'right0' follows 'left0'" in " ".join(err.split()), option
 
 
 def test_info(folder, capsys):

@@ -52,7 +52,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
 def holonomic_rows(model: Model) -> list[int]:
     """Numbers of the rows that say where the mechanism can be, not only how it can move there."""
     rolling = {u.first_row + k for u in model.tables.users if u.step is not None for k in range(u.rows)}
-    return [k for k in range(len(model.rows)) if k not in rolling]
+    return [k for k, number in enumerate(model.row_numbers) if number not in rolling]
 
 
 def start_errors(model: Model, q: Array) -> Array:
@@ -63,7 +63,7 @@ def start_errors(model: Model, q: Array) -> Array:
             continue
         for a, u, b, w in element.same_directions():
             if (pose(model, q, a)[:3, :3] @ u) @ (pose(model, q, b)[:3, :3] @ w) < 0:
-                errors[[k for k, owner in enumerate(model.tables.row_owners) if owner == index][-1]] = 2.0
+                errors[[k for k, owner in enumerate(model.row_owners) if owner == index][-1]] = 2.0
     return errors
 
 

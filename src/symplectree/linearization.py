@@ -19,6 +19,7 @@ from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, real_array, shown
 from symplectree.parameters import Quantity, effect_rows, quantities
+from symplectree.sharing.linearizer import SharedLinearizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,8 @@ def linearize(
         raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
     if callable(forces):
         raise ModelError("forces is a function; give the numbers that it returns, which are constant over the step")
-    chosen = quantities(model, parameters)
+    chosen = quantities(model.full, parameters)
+    _refuse_couplings(model, chosen)
     if chosen and order == 2:
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
@@ -120,7 +122,7 @@ def _computed(
     tau, inputs = source.tau[0], source.inputs[0]
     rates = motion.rate(motion.dt) if motion else np.zeros(nv)
     if not native.compute(q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second):
-        name = (*model.velocities, *model.rows)[native.worst]
+        name = (*model.full.velocities, *model.full.rows)[native.worst]
         raise ConvergenceError(
             f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
             f"{name!r}; take a smaller dt",
@@ -154,6 +156,18 @@ def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int)
     return D, of_multipliers
 
 
+def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
+    if model.shared is None:
+        return
+    owners = {str(follower.element): name for name, follower in model.shared.followers.items()}
+    for quantity in chosen:
+        if (name := owners.get(quantity.name.rpartition(".")[0])) is not None:
+            raise ModelError(
+                f"parameter {quantity.name!r} belongs to the constraint by which {name!r} follows another coordinate, and "
+                "has no derivatives; leave its eliminate=True out"
+            )
+
+
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
@@ -168,12 +182,13 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
     if key not in known:
         if len(known) > 8:
             known.clear()
-        known[key] = core.Linearizer(
-            model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
+        native = core.Linearizer(
+            model.tree_native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
             1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
         )  # fmt: skip
         if chosen:
-            known[key].parametrize(model.native, effect_rows(chosen, core.ARRAYS), len(chosen))
+            native.parametrize(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
+        known[key] = native if model.shared is None else SharedLinearizer(model.shared, native)
     return known[key]
 
 

@@ -184,8 +184,9 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     if (error := zero_quaternion(model, q)) is not None:
         raise error
     model.native.normalize(q)
-    for place in model.joints.values():
-        if isinstance(place.joint, SymbolicJoint) and (fault := place.joint.fault(q[place.q])) is not None:
+    whole = model.whole(q)
+    for place in model.full.joints.values():
+        if isinstance(place.joint, SymbolicJoint) and (fault := place.joint.fault(whole[place.q])) is not None:
             raise ModelError(f"{fault}; start elsewhere")
     return q, v
 

@@ -44,7 +44,7 @@ class Stepper:
         self._prescribed = Prescribed(model, given, self.dt)
         self._started: Run | None = None
         self._count = 0
-        if not model.rows:
+        if not model.rows and np.all(np.isfinite(model.whole(model.neutral))):
             self.reset(model.neutral)
 
     def reset(self, q: Any, v: Any = None) -> None:
@@ -99,7 +99,9 @@ class Stepper:
     @property
     def _run(self) -> Run:
         if self._started is None:
-            raise ModelError("the model has constraints; reset(q) the stepper to a configuration that meets them first")
+            raise ModelError(
+                "reset(q) the stepper first: the neutral configuration does not meet the model's constraints"
+            )
         return self._started
 
     @property

@@ -13,7 +13,7 @@ from symplectree import dynamics
 from symplectree.dynamics.constraints import least_norm, velocities
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model, unknown_coordinate
 
 if TYPE_CHECKING:
     from symplectree.settings import Restart, Settings
@@ -82,12 +82,15 @@ class Trajectory:
         )
 
     def __getitem__(self, name: str) -> Array:
-        """The course of one coordinate (K+1,), or of all coordinates of a joint (K+1, nq)."""
+        """The course of one coordinate (K+1,), one that follows included, or of all coordinates of a joint (K+1, nq)."""
         if name in self.model.coordinates:
             return self.q[:, self.model.coordinates.index(name)]
         if name in self.model.joints:
             return self.q[:, self.model.joints[name].q]
-        raise ModelError(unknown("coordinate", name, [*self.model.coordinates, *self.model.joints]))
+        shared = self.model.shared
+        if shared is not None and name in shared.followers:
+            return shared.spread(self.q).q[:, shared.followers[name].q]
+        raise ModelError(unknown_coordinate(self.model, name, [*self.model.coordinates, *self.model.joints]))
 
     @property
     def kept(self) -> dict[str, Array]:
@@ -127,7 +130,7 @@ class Trajectory:
     def _driven(self) -> Array:
         """Bodies whose coordinates are prescribed."""
         places = [self.model.velocities.index(n) for n in self.prescribed]
-        return np.unique(np.searchsorted(self.model.v_start, places, side="right") - 1)
+        return np.unique(self.model.body_of[places])
 
     @cached_property
     def kinetic(self) -> Array:

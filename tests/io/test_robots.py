@@ -149,3 +149,16 @@ def test_robots_keep_their_momentum_in_space(name):
     change = np.abs(traj.momentum - traj.momentum[0]).max()
     assert np.abs(traj.v[-1] - traj.v[0]).max() > 0.1
     assert change < 1e-9 * np.abs(traj.momentum[0]).max()  # stopping of the root finder, 300 steps
+
+
+@pytest.mark.parametrize(("name", "independent"), [("panda.urdf", 8), ("pr2.urdf", 20), ("baxter.urdf", 17)])
+def test_robots_whose_fingers_mimic_each_other_move_the_same_without_constraints(name, independent):
+    rows, shared = load_quietly(find(name)).build(), load_quietly(find(name), eliminate=True).build()
+    assert (shared.nv, shared.rows) == (independent, ())
+    assert len(rows.rows) == rows.nv - independent
+    sharing, v = shared.shared, 0.1 * np.random.default_rng(0).normal(size=independent)
+    spread = sharing.spread(shared.neutral)
+    given = {"duration": 0.02, "dt": 0.001}
+    ours = st.simulate(shared, shared.neutral, v0=v, **given)
+    theirs = st.simulate(rows, spread.q, v0=sharing.velocity(spread, v), **given)
+    np.testing.assert_allclose(shared.whole(ours.q), theirs.q, atol=1e-13)

@@ -13,6 +13,7 @@ import pytest
 import symplectree as st
 from mechanisms import _carrier, planar_chain, random_mechanism
 from sexpr_round_trip import assert_round_trip, assert_same_models, plain
+from sharing_mechanisms import FLAT, tree_pair
 from symplectree.elements import Constraint, Element
 from symplectree.joints import Joint
 
@@ -70,6 +71,17 @@ def test_round_trip_of_every_constraint(seed):
     written = {c for c in Constraint.__subclasses__() if c.__module__.startswith("sympl") and c.in_files}
     assert {type(e) for e in m.elements} >= written
     assert_round_trip(m)
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_round_trip_of_coordinates_that_follow(curved):
+    m = tree_pair(1, curved=curved, joints=FLAT).shared.description
+    text = m.to_sexpr()
+    assert text.count("(eliminate true)") == 5
+    assert st.loads(text).build().coordinates == m.build().coordinates
+    assert_round_trip(m)
+    plain_gear = st.GearConstraint("a", "b", ratio=2)
+    assert "eliminate" not in random_mechanism(0, 3).add(plain_gear).to_sexpr()
 
 
 @pytest.mark.parametrize(

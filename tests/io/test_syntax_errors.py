@@ -84,6 +84,8 @@ CASES = [
     ('(system (spring "a" "b" (stiffness ‸"20")))', 'a number, not the text "20"', "did you mean 20?"),
     ('(system (spring "a" "b" (stiffness 20 ‸3)))', "takes one value: a number", ""),
     ('(system (spring "a" "b" (‸stiffness)))', "has no value", ""),
+    ('(system (gear-constraint "a" "b" (ratio 2) (eliminate ‸1)))', "takes true or false, not the number 1", ""),
+    ('(system (gear-constraint "a" "b" (ratio 2) (eliminate ‸"true")))', "takes true or false", ""),
     ('(system (spring "a" "b" (‸stifness 20)))', "no option stifness", "did you mean stiffness?"),
     ('(system (spring "a" "b" (stiffness 20) (‸stiffness 3)))', "given twice", ""),
     ('(system (spring ‸a "b" (stiffness 20)))', "a text in quotes", 'did you mean "a"?'),

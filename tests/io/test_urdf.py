@@ -35,6 +35,42 @@ def test_urdf_joints_springs_and_mimic(tmp_path):
     assert_round_trip(mechanism)
 
 
+def test_joints_that_mimic_others_need_be_no_coordinates(tmp_path):
+    text = urdf(
+        *(link(name) for name in "abcde"),
+        joints=joint("p", "prismatic", "a", "b", '<axis xyz="0 0 1"/>')
+        + joint("m", "revolute", "b", "c", '<origin xyz="1 0 0"/><mimic joint="p" multiplier="-2" offset="0.5"/>')
+        + joint("n", "revolute", "a", "d", '<mimic joint="m" multiplier="3"/>')
+        + joint("free", "continuous", "d", "e", '<origin xyz="1 0 0"/>'),
+    )
+    path = in_file(tmp_path, text, "r.urdf")
+    rows, model = load_quietly(path).build(), load_quietly(path, eliminate=True).build()
+    assert model.coordinates == ("p", "free")
+    assert (len(rows.rows), model.rows) == (2, ())
+    np.testing.assert_allclose(model.whole(np.array([0.2, 0.7])), [0.2, 0.1, 0.3, 0.7], atol=1e-15)
+    assert_round_trip(load_quietly(path, eliminate=True))
+    with pytest.raises(st.ModelError, match="eliminate is for robots"):
+        (tmp_path / "m.sexp").write_text("(system)")
+        st.load(tmp_path / "m.sexp", eliminate=True)
+
+
+def test_joints_that_mimic_each_other_keep_one_constraint(tmp_path):
+    """An equality that would make a follower of a leader, or of a follower, is a constraint all the same."""
+    body = '<body pos="0 0 {0}"><joint name="j{0}" axis="0 1 0" ref="{0}"/><geom size="0.1" mass="1"/></body>'
+    text = mjcf(
+        "".join(body.format(k) for k in (1, 2, 3)),
+        '<compiler angle="radian"/><equality><joint joint1="j2" joint2="j1"/><joint joint1="j1" joint2="j2"/>'
+        '<joint joint1="j2" joint2="j3"/><joint joint1="j3" joint2="j1" polycoef="0 1 0.5 0 0"/></equality>',
+    )
+    mechanism = load_quietly(in_file(tmp_path, text, "r.xml"), eliminate=True)
+    model = mechanism.build()
+    assert model.coordinates == ("j1",)
+    assert len(model.rows) == 2
+    assert set(mechanism.initial) == {"j1"}  # followers start where they have to be
+    q = st.assemble(model, mechanism.initial)
+    assert len(model.whole(q)) == 3
+
+
 def test_fixed_links_are_lumped_before_inertia_is_checked(tmp_path):
     """Alone, neither could be: one has no mass but inertia, one an inertia that is too flat."""
     flat = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.3" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -18,6 +18,17 @@ def trajectory():
     return st.simulate(m.build(), {}, duration=0.1, dt=0.01)
 
 
+def test_followers_have_curves_and_units():
+    m = st.Mechanism()
+    m.world.link("nut", st.Cylindrical("nut"), mass=1, inertia=(1, 1, 1))
+    m.add(st.ScrewConstraint("nut.0", "nut.1", pitch=0.1, eliminate=True))
+    trajectory = st.simulate(m.build(), {}, duration=0.1, dt=0.01)
+    assert [axes.get_ylabel() for axes in trajectory.plot("nut.1").axes] == ["nut.1 [m]"]
+    assert [axes.get_ylabel() for axes in trajectory.plot("coordinates").axes] == ["coordinates [rad]"]
+    with pytest.raises(st.ModelError, match="no phase portrait"):
+        trajectory.plot("phase:nut.1")
+
+
 @pytest.mark.parametrize(
     ("name", "labels"),
     [

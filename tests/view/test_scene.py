@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from sharing_mechanisms import tongs
 from symplectree.mechanism.shapes import GREY
 from symplectree.view.scene import round_length, scene, stretched
 from symplectree.view.sticks import sticks
@@ -24,6 +25,16 @@ def model():
     m.add(st.DistanceConstraint("world", "tip", "rope"), st.Spring("arm", "world", stiffness=1))
     m.add(st.PointConstraint("world", "tip", "y"))
     return m.build()
+
+
+def test_followers_are_drawn_where_they_are():
+    shared, rows = tongs(3).build(), tongs(3, eliminate=False).build()
+    q = np.array([0.5, 0.2, 0.1])
+    one, other = scene(shared, q), scene(rows, shared.whole(q))
+    assert kinds(one) == kinds(other)
+    for a, b in zip(one.solids, other.solids, strict=True):
+        np.testing.assert_allclose(a.pose, b.pose, atol=1e-14)
+    np.testing.assert_allclose(sticks(shared, q).joints, sticks(rows, shared.whole(q)).joints, atol=1e-14)
 
 
 def kinds(picture):

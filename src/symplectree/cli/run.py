@@ -219,9 +219,9 @@ def _place(model: Model, q: Any, name: str) -> Any:
         return values if len(values) > 1 else float(values[0])
     if name in model.coordinates:
         return float(q[model.coordinates.index(name)])
-    from symplectree.mechanism.model import unknown
+    from symplectree.mechanism.model import unknown_coordinate
 
-    raise Misuse(unknown("coordinate", name, [*model.joints, *model.coordinates]))
+    raise Misuse(unknown_coordinate(model, name, [*model.joints, *model.coordinates]))
 
 
 def _method(method: str | None, action: Any, order: Any, solver: Any) -> Method:

@@ -15,7 +15,7 @@ from symplectree.dynamics import pose, pose_derivatives
 from symplectree.dynamics.arguments import configuration, single, velocity
 from symplectree.errors import ModelError
 from symplectree.lie import Array, hat
-from symplectree.mechanism.model import unknown
+from symplectree.mechanism.model import unknown_coordinate
 from symplectree.numeric import real_array, shown
 
 Times = Literal["way", "start", "end", "all"]
@@ -73,7 +73,7 @@ class CoordinateBounds(Condition):
         parts = {i for place in horizon.chart.curved for i in range(place.q.stop - 4, place.q.stop)}
         known = [name for i, name in enumerate(model.coordinates) if i not in parts]
         if self.coordinate not in known:
-            raise ModelError(unknown("coordinate without quaternion", self.coordinate, known))
+            raise ModelError(unknown_coordinate(model, self.coordinate, known, "coordinate without quaternion"))
         limits = _limits(self.lower, self.upper, 1, f"bounds of {self.coordinate!r}")
         return [NumberRow(horizon, model.coordinates.index(self.coordinate), *limits, nodes(self.when, horizon.steps))]
 
@@ -119,7 +119,7 @@ class VelocityBounds(Condition):
     def bind(self, horizon: Horizon) -> list[Rows]:
         names = horizon.model.velocities
         if self.velocity not in names:
-            raise ModelError(unknown("velocity", self.velocity, list(names)))
+            raise ModelError(unknown_coordinate(horizon.model, self.velocity, names, "velocity"))
         lower, upper = _limits(self.lower, self.upper, 1, f"bounds of the velocity of {self.velocity!r}")
         at = nodes(self.when, horizon.steps)
         return [VelocityRows(horizon, [names.index(self.velocity)], lower, upper, at)]

@@ -20,7 +20,7 @@ from symplectree.dynamics.arguments import configuration
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.numeric import shown
 from symplectree.trajectory import Trajectory
 
@@ -158,7 +158,7 @@ class DirectProblem:
         free = [] if periodic is True else list(periodic)
         for name in free:
             if name not in model.coordinates:
-                raise ModelError(unknown("coordinate", name, model.coordinates))
+                raise ModelError(unknown_coordinate(model, name, model.coordinates))
         names = [*model.coordinates, *(None for _ in model.velocities)]
         return np.array([i for i, name in enumerate(names) if name not in free], dtype=int)
 

@@ -14,7 +14,7 @@ from symplectree.dynamics.arguments import configuration, velocity
 from symplectree.errors import ModelError
 from symplectree.integrators import Variational
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.numeric import real_array, shown
 from symplectree.simulate import check_seconds, chosen
 
@@ -183,7 +183,7 @@ def horizon_of(model: Any, steps: Any, duration: Any, dt: Any, prescribed: Seque
     plain = [model.coordinates[i] for i in chart.plain_q]
     for name in prescribed:
         if name not in plain:
-            raise ModelError(unknown("coordinate without quaternion", name, plain))
+            raise ModelError(unknown_coordinate(model, name, plain, "coordinate without quaternion"))
     for name in model.massless:
         if name not in prescribed:
             raise ModelError(

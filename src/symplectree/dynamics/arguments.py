@@ -9,7 +9,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.numeric import real_array, shown
 
 
@@ -80,7 +80,26 @@ def unusable(model: Model, arrays: Mapping[str, Array]) -> ModelError:
             where = f" in row {', '.join(map(str, row))}" if row else ""
             what = "input" if name == "inputs" else f"{name} of"
             return ModelError(f"{what} {names[k]!r} is {array[tuple(bad[0])]}{where}, not a finite number")
-    return zero_quaternion(model, arrays["q"]) or ModelError("the state cannot be used")
+    return (
+        zero_quaternion(model, arrays["q"])
+        or _lost_follower(model, arrays["q"])
+        or ModelError("the state cannot be used")
+    )
+
+
+def _lost_follower(model: Model, q: Array) -> ModelError | None:
+    """The error that names the first coordinate whose leader is where it has no value, None when there is none."""
+    if model.shared is None:
+        return None
+    bad = np.argwhere(~np.isfinite(model.whole(q)))
+    if not len(bad):
+        return None
+    follower = next(f for f in model.shared.followers.values() if f.q == bad[0][-1])
+    at = q[tuple(bad[0][:-1])][model.coordinates.index(follower.root)]
+    return ModelError(
+        f"coordinate {follower.name!r}, which follows {follower.leader!r} by constraint {follower.element!r}, has no value "
+        f"where {follower.root!r} is {at:.6g}"
+    )
 
 
 def zero_quaternion(model: Model, q: Array) -> ModelError | None:
@@ -116,7 +135,7 @@ def _by_name(model: Model, values: Mapping[str, Any], out: Array, what: str, *, 
         elif name in names:
             part = slice(names.index(name), names.index(name) + 1)
         else:
-            raise ModelError(unknown("coordinate", name, [*model.joints, *names]))
+            raise ModelError(unknown_coordinate(model, name, [*model.joints, *names]))
         out[part] = _named_numbers(value, f"{what} of {name!r}", part.stop - part.start)
     return out
 

@@ -12,7 +12,7 @@ from symplectree.dynamics.arguments import inputs_vector, prepared, velocity
 from symplectree.errors import ModelError
 from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model, unknown_coordinate
 
 NOTHING = np.zeros(0)
 
@@ -60,7 +60,7 @@ def project_velocity(model: Model, q: Any, v: Any, *, fixed: Iterable[str] = ())
             raise ModelError(
                 f"fixed names a part of joint {place.joint.name!r}, which is a formula; name the whole joint"
             )
-    bodies = np.unique(np.searchsorted(model.v_start, driven, side="right") - 1)
+    bodies = np.unique(model.body_of[driven])
     v = velocity(model, v)
     return velocities(model, q, momenta(model, q, v), v, bodies)
 
@@ -71,7 +71,7 @@ def velocity_places(model: Model, name: str) -> slice:
         return model.joints[name].v
     if name in model.velocities:
         return slice(model.velocities.index(name), model.velocities.index(name) + 1)
-    raise ModelError(unknown("coordinate", name, [*model.joints, *model.velocities]))
+    raise ModelError(unknown_coordinate(model, name, [*model.joints, *model.velocities]))
 
 
 def velocities(model: Model, q: Array, p: Array, given: Array, driven: ArrayLike) -> Array:

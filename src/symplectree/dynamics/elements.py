@@ -139,6 +139,7 @@ def check_element(
     """
     if element is None:
         raise ModelError("check_element takes one element at a time; give its name, or the element as it was added")
+    model = model.full  # an element acts on all coordinates, followers included
     index = element_index(model, element)
     name = str(model.elements[index].name)
     rng = np.random.default_rng(seed)
@@ -180,7 +181,7 @@ def check_element(
 
 def _check_rows(model: Model, index: int, q: Array, tolerance: float, step: float = 1e-5) -> None:
     """Compare the derivatives of a constraint's rows with central differences of their values."""
-    rows = [k for k, owner in enumerate(model.tables.row_owners) if owner == index]
+    rows = [k for k, owner in enumerate(model.row_owners) if owner == index]
     if isinstance(model.elements[index], RollingConstraint):
         return  # rows without values: nothing to differentiate
     given = constraint_jacobian(model, q)[rows]

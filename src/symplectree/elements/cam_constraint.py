@@ -19,11 +19,14 @@ class CamConstraint(Constraint):
 
     `profile` is a function of one variable (written with operators and NumPy functions, so that it can be differentiated
     exactly), or a table: a pair of sequences (angles, places), joined by a cubic spline.
+
+    eliminate: `follower` is then no coordinate of the model, but follows `cam`, as of `GearConstraint`.
     """
 
     cam: str
     follower: str
     profile: Callable[[Any], Any] | tuple[Any, Any] | Tape | Table = field(kw_only=True)
+    eliminate: bool = field(default=False, kw_only=True)
 
     def lower(self, into: Lowering) -> CamConstraint:
         try:
@@ -31,5 +34,6 @@ class CamConstraint(Constraint):
         except ModelError as error:
             raise ModelError(f"{into.what}: {error}") from None
         into.tables.functions.append(function)
-        add_coordinate_row(into, self.cam, 1.0, self.follower, -1.0, 0.0, len(into.tables.functions) - 1)
+        index = len(into.tables.functions) - 1
+        add_coordinate_row(into, self.cam, 1.0, self.follower, -1.0, 0.0, index, eliminate=self.eliminate)
         return replace(self, profile=function)

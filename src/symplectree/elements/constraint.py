@@ -57,14 +57,22 @@ def add_angle_row(into: Lowering, a: Any, u: Array, b: Any, w: Array) -> None:
 
 
 def add_coordinate_row(
-    into: Lowering, first: str, c1: float, second: str, c2: float, offset: float, function: int = -1
+    into: Lowering, first: str, c1: float, second: str, c2: float, offset: float, function: int = -1, *, eliminate: Any
 ) -> None:
-    """A row c1 q_first + c2 q_second = offset, or with φ(q_first) for a function."""
+    """A row c1 q_first + c2 q_second = offset, or with φ(q_first) for a function.
+
+    eliminate: whether `second` is to be no coordinate of the model, but a function of `first` (`sharing`).
+    """
+    if not isinstance(eliminate, bool):
+        raise ModelError(f"{into.what}: eliminate is {shown(eliminate)}; give True or False")
     places = [length_or_angle(into, name) for name in (first, second)]
     if places[0] == places[1]:
         raise ModelError(f"{into.what}: {first!r} is coupled with itself; name two coordinates")
     (q1, v1), (q2, v2) = places
-    into.tables.coordinate_rows.append((q1, v1, c1, q2, v2, c2, function, offset, *into.new_row()))
+    row, owner = into.new_row()
+    into.tables.coordinate_rows.append((q1, v1, c1, q2, v2, c2, function, offset, row, owner))
+    if eliminate:
+        into.tables.eliminated.append(row)
 
 
 def length_or_angle(into: Lowering, name: str) -> tuple[int, int]:

@@ -63,6 +63,7 @@ class ElementTables:
         default_factory=list
     )  # q1, v1, c1, q2, v2, c2, function or -1, constant
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
+    eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first
     users: list[UserRows] = field(default_factory=list)
     functions: list[Tape | Table] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)

@@ -18,7 +18,8 @@ class DistanceConstraint(Constraint):
     """The origins of frames `a` and `b` are `length` [m] apart (JM09 section IV-D3).
 
     length: a number above zero, or the name of a coordinate. A name that no joint has makes a new coordinate, without
-        mass, that `prescribed=` must give.
+        mass, that `prescribed=` must give, unless it shares one that has mass, as a rope on a drum does:
+        `GearConstraint("drum", "rope", ratio=0.1, eliminate=True)`.
     """
 
     a: str | Frame

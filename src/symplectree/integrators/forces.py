@@ -9,7 +9,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown
+from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.numeric import real_array, shown
 
 
@@ -94,7 +94,8 @@ class ForceSource:
         for table, names in (("inputs", model.inputs), ("tau", model.velocities)):
             if name in names:
                 return table, slice(names.index(name), names.index(name) + 1)
-        raise ModelError(unknown("input or coordinate", name, [*model.inputs, *model.joints, *model.velocities]))
+        known = [*model.inputs, *model.joints, *model.velocities]
+        raise ModelError(unknown_coordinate(model, name, known, "input or coordinate"))
 
     def _resize(self, count: int) -> None:
         if count != len(self.tau):

@@ -18,7 +18,10 @@ def formula_fault(model: Model, q: Array, v: Array, dt: float) -> str:
     if not np.all(np.isfinite(q)):
         return ""
     v = np.nan_to_num(v)
-    for place in model.joints.values():
+    if model.shared is not None:
+        spread = model.shared.spread(q)
+        q, v = spread.q, model.shared.velocity(spread, v)
+    for place in model.full.joints.values():
         if not isinstance(place.joint, SymbolicJoint):
             continue
         for steps in AHEAD:

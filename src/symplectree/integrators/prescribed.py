@@ -12,7 +12,7 @@ from symplectree.dynamics.constraints import require_mass
 from symplectree.errors import ModelError
 from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
-from symplectree.mechanism.model import JointPlace, Model, unknown
+from symplectree.mechanism.model import JointPlace, Model, unknown_coordinate
 from symplectree.numeric import real_array, shown
 
 
@@ -42,7 +42,7 @@ class Prescribed:
         bodies: set[int] = set()
         for name, motion in (given or {}).items():
             q, v, place = self._find(name)
-            covered = set(range(*np.searchsorted(model.v_start, [v.start, v.stop])))
+            covered = {int(body) for body in model.body_of[v]}
             if covered & bodies:
                 raise ModelError(f"coordinate {name!r} is prescribed twice")
             bodies |= covered
@@ -143,7 +143,7 @@ class Prescribed:
                     slice(place.v_start + i, place.v_start + i + 1),
                     None,
                 )
-        raise ModelError(unknown("coordinate", name, [*model.joints, *model.coordinates]))
+        raise ModelError(unknown_coordinate(model, name, [*model.joints, *model.coordinates]))
 
 
 def _function(name: str, motion: Any, width: int, dt: float, steps: int | None) -> Callable[[float], Array]:

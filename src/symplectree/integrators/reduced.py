@@ -53,6 +53,12 @@ class Reduced:
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> ReducedRun:
         check_floating(model)
+        if model.shared is not None:
+            name, follower = next(iter(model.shared.followers.items()))
+            raise ModelError(
+                f"st.Reduced takes no coordinates that follow others, as {name!r} follows {follower.leader!r}; take "
+                "st.Variational"
+            )
         if model.rows:
             raise ModelError(f"st.Reduced takes no constraints, but there is {model.rows[0]!r}; take st.Variational")
         if prescribed:

@@ -17,6 +17,7 @@ from symplectree.integrators.stability import fastest_decay, fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_fraction, is_positive
+from symplectree.sharing.runs import SharedRun
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
 SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
@@ -46,8 +47,9 @@ class Variational:
         the user's own, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
-        Then action, alpha, solver and guess do not matter. With constraints or prescribed coordinates: 4 (Suzuki) and
-        6 (Kahan and Li) by symmetric composition of 5 and 9 steps of the action, some of them backwards.
+        Then action, alpha, solver and guess do not matter. With constraints, coordinates that follow others
+        (`eliminate=True`) or prescribed ones: 4 (Suzuki) and 6 (Kahan and Li) by symmetric composition of 5 and 9 steps
+        of the action, some of them backwards.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4);
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
@@ -81,8 +83,8 @@ class Variational:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
-        if self.order > 6 and (model.rows or prescribed):
-            raise ModelError("with constraints or prescribed coordinates there are orders 2, 4 and 6, not 8")
+        if self.order > 6 and (model.full.rows or prescribed):
+            raise ModelError("with constraints, followers or prescribed coordinates there are orders 2, 4 and 6, not 8")
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
 
@@ -112,7 +114,7 @@ class VariationalRun:
         prescribed: Prescribed,
     ) -> None:
         self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
-        self._composed = method.order == 2 or bool(model.rows or prescribed)
+        self._composed = method.order == 2 or bool(model.full.rows or prescribed)
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
         self._fastest, self._shortened = 0.0, 0
         self._native: Any = None
@@ -131,10 +133,12 @@ class VariationalRun:
             code = model.step_code if self._specialised() else None
             direction, check, work = (0, 0, 0) if code is None else (code.direction, code.check, code.work)
             self._native = core.ActionRun(
-                model.native, action, float(method.alpha), solver, guess,
+                model.tree_native, action, float(method.alpha), solver, guess,
                 1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
                 self._stages, self.prescribed.bodies, direction, check, work,
             )  # fmt: skip
+            if model.shared is not None:
+                self._native = SharedRun(model.shared, self._native)
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
             self._native = core.collocation_run(
@@ -225,6 +229,11 @@ class VariationalRun:
         vibration = fastest_vibration(self.model, self._start, self.prescribed)
         return vibration if vibration * self.dt * float(np.abs(self._stages).max()) > 2 else 0.0
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Of what the core's equations are: all velocities of the tree, and all rows."""
+        return (*self.model.full.velocities, *self.model.full.rows)
+
     def _advice(self) -> str:
         if self._too_stiff():
             return "take a smaller dt, or action='midpoint', which suits stiff springs"
@@ -257,7 +266,7 @@ class VariationalRun:
                 step=step,
                 time=step * self.dt,
             )
-        residual, name = self._native.residual, (*self.model.velocities, *self.model.rows)[self._native.worst]
+        residual, name = self._native.residual, self._names[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
             f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}{self._fault()}",

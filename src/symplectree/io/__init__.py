@@ -17,7 +17,9 @@ ROBOTS = (".urdf", ".xml", ".mjcf")
 KNOWN = "a .sexp, .urdf, .xml or .mjcf file"
 
 
-def load(path: str | os.PathLike[str], *, base: str = "auto", packages: Packages = None) -> Mechanism:
+def load(
+    path: str | os.PathLike[str], *, base: str = "auto", packages: Packages = None, eliminate: bool = False
+) -> Mechanism:
     """The mechanism described by a file: `.sexp` (see `symplectree.io.sexpr`), or a robot in URDF or MJCF (`.urdf`,
     `.xml`, `.mjcf`; the root element tells which; see `symplectree.io.robot_xml`).
 
@@ -25,6 +27,9 @@ def load(path: str | os.PathLike[str], *, base: str = "auto", packages: Packages
         fixed, unless it has a floating joint or no joint at all, as a drone.
     packages: where a robot's meshes are: folders by name of package, or a folder or several to search; the file's own
         folder and those above it are searched in any case. A mesh that is not found does not matter to the physics.
+
+    eliminate: of a robot: whether joints that mimic others (URDF's mimic, MJCF's equality joint) are to be no coordinates
+        of the model, as `GearConstraint(…, eliminate=True)` says, in place of constraints.
 
     What of a robot cannot be represented is listed in one UserWarning. Raises ModelSyntaxError with line and column where
     the text is wrong, ModelError when there is no such file, the format is not known, or the robot cannot be.
@@ -36,8 +41,9 @@ def load(path: str | os.PathLike[str], *, base: str = "auto", packages: Packages
     suffix = file.suffix.lower()
     if suffix != ".sexp" and suffix not in ROBOTS:
         raise ModelError(f"{path}: {f'suffix {suffix!r} is not known' if suffix else 'no suffix'}; give {KNOWN}")
-    if suffix not in ROBOTS and (base != "auto" or packages is not None):
-        raise ModelError(f"{path}: base and packages are for robots in URDF or MJCF")
+    if suffix not in ROBOTS and (base != "auto" or packages is not None or eliminate):
+        what = "eliminate is" if eliminate else "base and packages are"
+        raise ModelError(f"{path}: {what} for robots in URDF or MJCF")
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -45,7 +51,7 @@ def load(path: str | os.PathLike[str], *, base: str = "auto", packages: Packages
     if suffix in ROBOTS:
         from symplectree.io import robot_xml
 
-        return robot_xml.read(data, file, base=base, packages=packages)
+        return robot_xml.read(data, file, base=base, packages=packages, eliminate=eliminate)
     return sexpr.read(decoded(data, str(path)), str(path))
 
 

@@ -21,12 +21,13 @@ from symplectree.elements import Constraint
 from symplectree.errors import ModelError
 from symplectree.io.functions import FUNCTIONS, read_function, write_function
 from symplectree.io.layout import Form, flat, number, text
-from symplectree.io.reader import Node, Source, meant, nearest, shown
+from symplectree.io.reader import Node, Source, meant, nearest, shown, word
 from symplectree.joints import Joint, SymbolicJoint
 from symplectree.mechanism.mechanism import Frame
 from symplectree.numeric import real_array
 from symplectree.numeric import shown as shown_value
 
+TRUTHS = ("true", "false")
 RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", "shape", *FUNCTIONS}
 RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz"}
 DEEPEST = 3  # lists in lists in lists: no value needs more
@@ -127,6 +128,8 @@ def read_value(source: Source, node: Node, hint: Any, what: str, depth: int = 0)
         return int(node.value)
     if node.kind == "text" and (anything or str in allowed):
         return node.value
+    if bool in allowed and word(node) in TRUTHS:
+        return word(node) == TRUTHS[0]
     if node.kind == "list" and node.keyword in FUNCTIONS and (anything or _is_function(hint)):
         return read_function(source, node)
     if node.kind == "list" and node.keyword in keywords(Joint) and (anything or Joint in allowed):
@@ -193,6 +196,8 @@ def described(hint: Any) -> str:
         members = get_args(a) if get_origin(a) is tuple else ()
         if a in (float, int):
             words.append("a number" if a is float else "an integer")
+        elif a is bool:
+            words += TRUTHS
         elif a is str:
             words.append("a text in quotes")
         elif a is Joint:
@@ -259,6 +264,8 @@ def _written_field(value: Any, hint: Any, what: str) -> list[str | Form]:
             return [write_function(value, what.split()[0])]
         except ModelError as error:
             raise ModelError(f"{what} cannot be written: {error}") from None
+    if isinstance(value, bool) and bool in _alternatives(hint):
+        return [TRUTHS[not value]]
     written = _written_value(value, what)
     several = isinstance(written, Form) and not isinstance(value, Joint) and len(written.items) > 1
     return written.items if isinstance(written, Form) and several else [written]

@@ -6,7 +6,7 @@
 | hinge, slide, ball, free (URDF: revolute, continuous, prismatic, planar, floating) | Revolute, Prismatic, Ball, Free; several on one body a row of links. Coordinates have MuJoCo's values, `ref` included, and the pose that the file shows is `m.initial` where it is not zero |
 | inertial; without one, in MJCF, the geoms | mass, centre and inertia, with `boundmass`, `settotalmass` and so on, meshes (STL, OBJ) by the volume they enclose, or as MuJoCo's default `legacy` counts it, shells by their surface; a URDF link without inertial has no mass |
 | stiffness, damping, armature | JointSpring, JointDamper, armature |
-| mimic, equality joint | GearConstraint, or CamConstraint for polynomials; WeldConstraint for a joint held still |
+| mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | motor on a hinge or slide | a JointForce whose input has the motor's name: the force at the joint [N·m or N], gear times MuJoCo's control |
 | site | a frame |
@@ -40,7 +40,15 @@ from symplectree.io.robots.urdf import add_urdf_shapes, check_structure, note_ur
 from symplectree.mechanism.mechanism import Mechanism
 
 
-def read(data: bytes, file: Path, *, base: str = "auto", packages: Packages = None, stacklevel: int = 2) -> Mechanism:
+def read(
+    data: bytes,
+    file: Path,
+    *,
+    base: str = "auto",
+    packages: Packages = None,
+    eliminate: bool = False,
+    stacklevel: int = 2,
+) -> Mechanism:
     """The mechanism of a URDF or MJCF file; see the module and `symplectree.load` for the arguments.
 
     Raises ModelSyntaxError where the text is no XML, ModelError naming file and culprit where it is no robot.
@@ -58,7 +66,7 @@ def read(data: bytes, file: Path, *, base: str = "auto", packages: Packages = No
         spec = _spec(filename, data, said, path=file, parts=any(True for _ in root.iter("include")))
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
-    reading = Reading(filename, spec, urdf, base, MeshFinder(file, packages))
+    reading = Reading(filename, spec, urdf, base, MeshFinder(file, packages), eliminate)
     reading.note("what MuJoCo's parser says", said)
     mechanism = _converted(reading, root)
     if reading.notes:

@@ -25,8 +25,14 @@ class LinkageJoint(SymbolicJoint):
     parts: from the base to the moving frame, pairs (joint, function of q that gives its coordinates), and between them
         displacements: three numbers [m], or a 4×4 pose. The joints' names do not matter.
 
-    Only the body at the end is carried: where bodies in between have mass, give them links of their own and couple their
-    coordinates (`GearConstraint`, `CamConstraint`). `four_bar` makes the coupler of a four-bar linkage.
+    Only the body at the end is carried. Where bodies in between have mass, or carry others, give each a link of its own and
+    let its joint follow the first; the model has one coordinate all the same:
+
+        a = m.world.link("a", st.Revolute("q", "y"), mass=1, com=(0, 0, -0.5))
+        b = a.link("b", st.Revolute("b", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -0.5))
+        m.add(st.GearConstraint("q", "b", ratio=-2, eliminate=True))  # CamConstraint for functions that are not linear
+
+    `four_bar` makes the coupler of a four-bar linkage.
     """
 
     parts: Sequence[Any]

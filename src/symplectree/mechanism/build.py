@@ -15,6 +15,7 @@ from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
 from symplectree.mechanism.moves_mass import coordinates_without_mass
 from symplectree.numeric import real_array, shown
+from symplectree.sharing.followers import independent
 from symplectree.symbolic.pose_formula import PoseFormula
 
 
@@ -94,6 +95,10 @@ def build(mechanism: Mechanism) -> Model:
         description=mechanism.copy(),
     )
     model = replace(model, massless=coordinates_without_mass(model))
+    model.freeze()
+    if not tables.eliminated:
+        return model
+    model = independent(model)
     model.freeze()
     return model
 

@@ -26,10 +26,11 @@ def describe(model: Model) -> str:
 
     Links that hang on the same one are drawn as its branches; "↓" is the only link that hangs on the line above.
     """
+    followers = "" if model.shared is None else f", {len(model.shared.followers)} that follow"
     lines = [
-        f"{len(model.joints)} links, {model.nv} degrees of freedom ({model.nq} coordinates), "
+        f"{len(model.full.joints)} links, {model.nv} degrees of freedom ({model.nq} coordinates{followers}), "
         f"mass {model.mass.sum():.6g} kg, gravity ({', '.join(f'{g:.6g}' for g in model.gravity)}) m/s²",
-        *_tree(model),
+        *_tree(model.full, _followed(model)),
     ]
     for element in model.elements:
         values = ", ".join(
@@ -68,7 +69,12 @@ def _is_function(value: object) -> bool:
     return callable(value) or isinstance(value, Tape | Table)
 
 
-def _tree(model: Model) -> list[str]:
+def _followed(model: Model) -> dict[str, str]:
+    """By name of coordinate: whom it follows."""
+    return {} if model.shared is None else {name: f.leader for name, f in model.shared.followers.items()}
+
+
+def _tree(model: Model, followed: dict[str, str]) -> list[str]:
     """One line for the world and for each link, in the order of a walk through the tree."""
     places = list(model.joints.values())
     first = [int(i) for i in np.searchsorted(model.v_start, [place.v_start for place in places])]
@@ -87,7 +93,8 @@ def _tree(model: Model) -> list[str]:
         link, lead, mark, inner = stack.pop()
         body = last[link]
         mass = f"  {model.mass[body]:.6g} kg" if model.mass[body] > 0 else ""
-        lines.append(f"{lead}{mark} {model.bodies[body]}  [{_joint(model, places[link])}]{mass}{_frames(fixed[body])}")
+        joint = _joint(model, places[link], followed)
+        lines.append(f"{lead}{mark} {model.bodies[body]}  [{joint}]{mass}{_frames(fixed[body])}")
         stack += _hanging(children[body], inner)
     return lines
 
@@ -100,13 +107,16 @@ def _hanging(links: list[int], lead: str) -> list[tuple[int, str, str, str]]:
     return [(links[-1], lead, "└─", lead + "   "), *reversed(ends[:-1])] if links else []
 
 
-def _joint(model: Model, place: JointPlace) -> str:
+def _joint(model: Model, place: JointPlace, followed: dict[str, str]) -> str:
     kind, names = type(place.joint).__name__, model.coordinates[place.q]
     text = f"{kind} {place.joint.name}"
+    told = [f"{name} follows {followed[name]}" if name in followed else name for name in names]
     if kind in MEANINGS:
         text += f": {MEANINGS[kind]}"
     elif len(names) > 1:
-        text += f": {', '.join(names)}"
+        text += f": {', '.join(told)}"
+    elif names[0] in followed:
+        text += f", follows {followed[names[0]]}"
     armature = model.armature[place.v]
     if not armature.any():
         return text

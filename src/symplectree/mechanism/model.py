@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Mechanism
+    from symplectree.sharing.spread import Sharing
     from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.pose_formula import PoseFormula
     from symplectree.symbolic.step_code import StepCode
@@ -83,6 +84,11 @@ class Model:
     | description | the mechanism that it was built from; pickling keeps its `text` instead | |
     | step_code | native code of the variational step, from `compile()`; not kept by pickling | |
     | formula_code | native code of formulas, from `compile_formulas()`; not kept by pickling | |
+    | shared | which coordinates of the tree follow others, and are none of the model's own; None when all are | |
+
+    Of a model with followers (`eliminate=True` of `GearConstraint`, `ScrewConstraint`, `CamConstraint`) coordinates,
+    velocities, joints, rows and armature are those of the independent coordinates; bodies and tables describe the whole
+    tree, with q_start, v_start and indices into q and v that are those of `full`.
     """
 
     coordinates: tuple[str, ...]
@@ -115,6 +121,21 @@ class Model:
     description: Mechanism | None = field(default=None, repr=False)
     step_code: StepCode | None = field(default=None, repr=False)
     formula_code: FormulaCode | None = field(default=None, repr=False)
+    shared: Sharing | None = field(default=None, repr=False)
+
+    @property
+    def full(self) -> Model:
+        """The model of the same tree with all its coordinates, where some follow others by constraints; else this one."""
+        return self if self.shared is None else self.shared.full
+
+    def whole(self, q: Array) -> Array:
+        """Coordinates of `full` (..., full.nq) for those of this model (..., nq): followers are where they have to be."""
+        return q if self.shared is None else self.shared.spread(q).q
+
+    @property
+    def tree_native(self) -> Any:
+        """The core's own form of the whole tree, which it runs."""
+        return self.native if self.shared is None else self.shared.native
 
     @cached_property
     def nq(self) -> int:
@@ -138,7 +159,7 @@ class Model:
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """Names of the constraint rows: the element's, with a number where it has several."""
-        owners = self.tables.row_owners
+        owners = list(self.row_owners)
         names: list[str] = []
         for owner in dict.fromkeys(owners):
             name, count = str(self.elements[owner].name), owners.count(owner)
@@ -146,8 +167,29 @@ class Model:
         return tuple(names)
 
     @cached_property
+    def row_numbers(self) -> tuple[int, ...]:
+        """Of each constraint row: its number in `tables`, which also hold those of followers."""
+        return tuple(range(len(self.tables.row_owners)) if self.shared is None else map(int, self.shared.kept_rows))
+
+    @cached_property
+    def row_owners(self) -> tuple[int, ...]:
+        """Of each constraint row: the index of its element."""
+        return tuple(self.tables.row_owners[k] for k in self.row_numbers)
+
+    @cached_property
+    def body_of(self) -> NDArray[np.intp]:
+        """Of each velocity: the index of the body that it moves against its parent, (nv,)."""
+        if self.shared is not None:
+            return self.full.body_of[self.shared.kept_v]
+        return np.searchsorted(self.v_start, np.arange(self.nv), side="right") - 1
+
+    @cached_property
     def native(self) -> Any:
-        """The core's own form of this model."""
+        """The core's own form of this model; of one with followers, what stands in for it."""
+        if self.shared is not None:
+            from symplectree.sharing.core import SharedCore
+
+            return SharedCore(self.shared)
         import symplectree._core as core
         from symplectree.elements.user import evaluate
 
@@ -220,6 +262,12 @@ class Model:
         """
         from symplectree.symbolic.step_code import compile_step
 
+        if self.shared is not None:
+            follower = next(iter(self.shared.followers.values()))
+            raise ModelError(
+                f"coordinate {follower.name!r} follows {follower.leader!r}, for which no step is compiled; use the model "
+                "as it is"
+            )
         compiled = replace(self, step_code=compile_step(self, progress=progress))
         compiled.freeze()
         return compiled
@@ -232,6 +280,9 @@ class Model:
         """
         from symplectree.symbolic.formula_code import compile_formulas
 
+        if self.shared is not None:
+            tree = self.shared.tree and self.shared.tree.compile_formulas()
+            return replace(self, shared=replace(self.shared, full=self.full.compile_formulas(), tree=tree))
         compiled = replace(self, formula_code=compile_formulas(self))
         compiled.freeze()
         return compiled
@@ -241,6 +292,27 @@ class Model:
         from symplectree.mechanism.info import describe
 
         return describe(self)
+
+
+def unknown_coordinate(model: Model, name: object, known: Sequence[str], what: str = "coordinate") -> str:
+    """A sentence that says that the model has no such coordinate: whom it follows, or the nearest names."""
+    if model.shared is None or not isinstance(name, str):
+        return unknown(what, name, list(known))
+    followers = model.shared.followers
+    if (found := followers.get(name)) is not None:
+        return (
+            f"coordinate {name!r} follows {found.leader!r} by constraint {found.element!r}, so it is none of the model's "
+            f"own; give {found.root!r} instead"
+        )
+    place = model.full.joints.get(name)
+    own = model.full.coordinates[place.q] if place is not None else ()
+    if followed := [n for n in own if n in followers]:
+        left = [n for n in own if n not in followers] or dict.fromkeys(followers[n].root for n in followed)
+        return (
+            f"of joint {name!r} {' and '.join(map(repr, followed))} follow{'s' * (len(followed) == 1)} others; "
+            f"give {' and '.join(map(repr, left))} by name"
+        )
+    return unknown(what, name, list(known))
 
 
 def unknown(what: str, name: object, known: tuple[str, ...] | list[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from symplectree.errors import ModelError
 from symplectree.lie import (
     Ad,
     Array,
@@ -73,14 +74,22 @@ def subspace_second(model: Model, k: int, q: Array) -> Array:
     return np.zeros((n, n, 6, n))
 
 
+def _whole_tree(model: Model) -> None:
+    """Raise ModelError for a model whose coordinates are not all those of its tree."""
+    if model.shared is not None:
+        raise ModelError("the reference takes all coordinates of a tree; give model.full, and q as model.whole(q)")
+
+
 def own_q(model: Model, k: int) -> slice:
     """Where the coordinates of body k lie in q."""
+    _whole_tree(model)
     start = int(model.q_start[k])
     return slice(start, int(model.q_start[k + 1]) if k + 1 < len(model.q_start) else model.nq)
 
 
 def own_v(model: Model, k: int) -> slice:
     """Where the velocities of body k lie in v."""
+    _whole_tree(model)
     start = int(model.v_start[k])
     return slice(start, int(model.v_start[k + 1]) if k + 1 < len(model.v_start) else model.nv)
 

@@ -17,6 +17,7 @@ from symplectree.symbolic.links import Link, links_of
 from symplectree.symbolic.loads import Loads, joint_loads
 from symplectree.symbolic.newton_euler import accelerations, joint_forces, wrench
 from symplectree.symbolic.parameters import Parameters, chosen
+from symplectree.symbolic.shared import SharedGraph
 
 # What can be asked for, and the arguments that each takes before inputs and parameters.
 ARGUMENTS = {
@@ -38,7 +39,8 @@ class Equations:
 
     `parameters` are names as "upper.mass", "upper.com", "upper.inertia", "lower.at", "elbow.armature", "gravity"; see
     `symplectree.symbolic.parameters`. All else is numbers, which are folded into the expressions. Constraints do not
-    enter: the equations are those of the tree. Raises ModelError on elements that are Python functions.
+    enter: the equations are those of the tree; coordinates that follow others (`eliminate=True`) are put in. Raises
+    ModelError on elements that are Python functions.
     """
 
     def __init__(self, model: Model, *, parameters: Iterable[str] = ()) -> None:
@@ -50,11 +52,17 @@ class Equations:
         self.model = model
         self.q, self.v = SX.sym("q", model.nq), SX.sym("v", model.nv)
         self.a, self.tau = SX.sym("a", model.nv), SX.sym("tau", model.nv)
-        self.inputs = SX.sym("inputs", len(model.inputs))
-        self._chosen: Parameters = chosen(model, parameters)
+        self._functions: dict[str, Any] = {}
+        self._shared: SharedGraph | None = None
+        if model.shared is not None:
+            self._shared = SharedGraph(Equations(model.full, parameters=parameters), model.shared, self.q, self.v)
+        tree = None if self._shared is None else self._shared.tree
+        self.inputs: Any = SX.sym("inputs", len(model.inputs)) if tree is None else tree.inputs
+        self._chosen: Parameters = chosen(model, parameters) if tree is None else tree._chosen
         self.parameters, self.parameter_names = self._chosen.symbols, self._chosen.names
         self.parameter_values = self._chosen.values
-        self._functions: dict[str, Any] = {}
+        if self._shared is not None:
+            return
         self._links: list[Link] = links_of(model, self._chosen.of)
         self._motions: list[Motion] = [self._motion(link) for link in self._links]
         self._given_forces = joint_loads(model, _split(self.q), _split(self.v), _split(self.inputs))
@@ -77,10 +85,19 @@ class Equations:
         """a (nv × 1) of (q, v, τ, inputs, parameters), with M a = τ − bias solved in symbols.
 
         method: "cholesky" (M by composite bodies, factors along the tree), "articulated" (articulated bodies, O(n)), or
-        None for the one with fewer operations; on a chain that is Cholesky up to about ten coordinates.
+        None for the one with fewer operations; on a chain that is Cholesky up to about ten coordinates, and always where
+        coordinates follow others.
         """
         if method not in (None, "cholesky", "articulated"):
             raise ModelError(f"method is {method!r}; give 'cholesky', 'articulated' or None")
+        if self.model.shared is not None:
+            if method == "articulated":
+                name, follower = next(iter(self.model.shared.followers.items()))
+                raise ModelError(
+                    f"coordinate {name!r} follows {follower.leader!r}, so bodies cannot be eliminated one by one; take "
+                    "method 'cholesky'"
+                )
+            method = "cholesky"
         if method is not None:
             return self._column(self._forward(method))
         return min(self._column(self._forward("cholesky")), self._column(self._forward("articulated")), key=self._cost)
@@ -182,6 +199,8 @@ class Equations:
         return Loads(self.model, self._links, self._motions, _split(self.q), _split(self.v), _split(self.inputs))
 
     def _inverse(self, a: Sequence[Scalar]) -> Vector:
+        if self._shared is not None:
+            return self._shared.inverse(a)
         links, motions, v = self._links, self._motions, _split(self.v)
         fields = accelerations(links, motions, self._gravity, v, a)
         needed = [wrench(link, field) for link, field in zip(links, fields, strict=True)]
@@ -207,9 +226,14 @@ class Equations:
 
     @cached_property
     def _mass(self) -> Matrix:
+        if self._shared is not None:
+            return self._shared.mass()
         return mass_matrix.mass_matrix(self._links, self._motions, self._armature)
 
     def _forward(self, method: str) -> Vector:
+        if self._shared is not None:  # anything may depend on anything
+            before = [list(reversed(range(k))) for k in range(self.model.nv)]
+            return mass_matrix.solve(self._mass, minus(_split(self.tau), self._bias), before)
         links, motions = self._links, self._motions
         if method == "cholesky":
             return mass_matrix.solve(self._mass, minus(_split(self.tau), self._bias), mass_matrix.ancestors(links))

@@ -164,6 +164,12 @@ def check_internal(model: Model) -> None:
             "gravity acts from outside, and momentum is not kept; build with gravity=(0, 0, 0), as seen from a frame that "
             "falls along"
         )
+    if model.shared is not None:
+        name, follower = next(iter(model.shared.followers.items()))
+        raise ModelError(
+            f"a shape motion takes no coordinates that follow others, as {name!r} follows {follower.leader!r}; leave "
+            "eliminate=True out"
+        )
     if model.rows:
         raise ModelError(f"a shape motion takes no constraints, but there is {model.rows[0]!r}")
     for element in model.elements:

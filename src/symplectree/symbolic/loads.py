@@ -179,22 +179,28 @@ class Loads:
 
 def slope_of(function: Tape | Table, x: Scalar) -> Scalar:
     """φ'(x) of a tape, whose second output it is, or of piecewise cubics."""
+    return values_of(function, x)[1]
+
+
+def values_of(function: Tape | Table, x: Scalar) -> Vector:
+    """φ(x), φ'(x) and φ''(x) of a tape, whose first outputs these are, or of piecewise cubics."""
     import casadi
 
     if isinstance(function, Tape):
-        return run_tape(function, [x], casadi)[1]
+        return run_tape(function, [x], casadi)[:3]
     breaks, c = function.breaks, function.coefficients
     inside = casadi.fmin(casadi.fmax(x, float(breaks[0])), float(breaks[-1]))
-    slope: Scalar = 0.0
+    beyond = x - inside
+    out: Vector = [0.0, 0.0, 0.0]
     for i in range(len(c)):
+        c3, c2, c1, c0 = map(float, c[i])
         y = inside - float(breaks[i])
-        first = (3.0 * float(c[i][0]) * y + 2.0 * float(c[i][1])) * y + float(c[i][2])
-        second = 6.0 * float(c[i][0]) * y + 2.0 * float(c[i][1])
-        value = first + second * (x - inside)
+        first, second = (3.0 * c3 * y + 2.0 * c2) * y + c1, 6.0 * c3 * y + 2.0 * c2
+        value = ((c3 * y + c2) * y + c1) * y + c0 + (first + 0.5 * second * beyond) * beyond
         here = 1.0
         if i > 0:
             here = here * (inside >= float(breaks[i]))
         if i < len(c) - 1:
             here = here * (inside < float(breaks[i + 1]))
-        slope = add(slope, here * value)
-    return slope
+        out = [add(sum_, here * part) for sum_, part in zip(out, (value, first + second * beyond, second), strict=True)]
+    return out

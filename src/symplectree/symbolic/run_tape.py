@@ -13,7 +13,7 @@ from symplectree.symbolic.tape import OPERATIONS, Tape
 
 
 def run_tape(tape: Tape, inputs: Any, library: Any = np) -> list[Any]:
-    """Execute the instructions one by one on numbers, or on CasADi's symbols with `library=casadi`."""
+    """Execute the instructions one by one on numbers or arrays of them, or on CasADi's symbols with `library=casadi`."""
     unary, binary = _unary(library), _binary(library)
     work: list[Any] = [0.0] * tape.work
     outputs: list[Any] = [0.0] * tape.outputs
@@ -55,9 +55,9 @@ def _binary(library: Any) -> dict[str, Callable[[Any, Any], Any]]:
     }  # fmt: skip
     if library is np:
         return known | {
-            "AND": lambda a, b: a != 0 and b != 0,
-            "OR": lambda a, b: a != 0 or b != 0,
-            "IF_ELSE_ZERO": lambda a, b: b if a != 0 else 0.0,
+            "AND": lambda a, b: np.logical_and(a != 0, b != 0),
+            "OR": lambda a, b: np.logical_or(a != 0, b != 0),
+            "IF_ELSE_ZERO": lambda a, b: np.where(a != 0, b, 0.0)[()],
         }
     return known | {
         "AND": m.logic_and,

@@ -127,7 +127,7 @@ def _has_rate(model: Model, name: str) -> bool:
 def _error_label(model: Model) -> str:
     tables = model.tables
     lengths = len(tables.point_rows) + len(tables.distance_rows)
-    return "constraint error [m]" if lengths == len(model.rows) else "constraint error [unit of the row]"
+    return "constraint error [m]" if lengths == len(model.full.rows) else "constraint error [unit of the row]"
 
 
 def _units(model: Model, table: dict[str, tuple[str, ...]]) -> list[str]:
@@ -137,8 +137,9 @@ def _units(model: Model, table: dict[str, tuple[str, ...]]) -> list[str]:
 
 def _by_unit(model: Model, label: str, curves: dict[str, Array], *, velocities: bool = False) -> list[Panel]:
     """Panels of coordinates, or of velocities, one for each unit."""
-    names, table = (model.velocities, VELOCITY_UNITS) if velocities else (model.coordinates, UNITS)
-    unit_of = dict(zip(names, _units(model, table), strict=True))
+    full = model.full  # followers have units, too
+    names, table = (full.velocities, VELOCITY_UNITS) if velocities else (full.coordinates, UNITS)
+    unit_of = dict(zip(names, _units(full, table), strict=True))
     by_unit: dict[str, dict[str, Array]] = {}
     for name, curve in curves.items():
         by_unit.setdefault(unit_of[name], {})[name] = curve

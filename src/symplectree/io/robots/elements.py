@@ -122,11 +122,25 @@ def _joint_equality(r: Reading, equality: Any) -> None:
         _hold(r, first, c[0], _equality_name(equality))
     elif not any(c[2:]):
         offset = rest + c[0] - c[1] * reference_value(second)
-        r.mechanism.add(GearConstraint(second.name, first.name, ratio=c[1], offset=offset))
+        follows = _follows(r, first.name, second.name)
+        r.mechanism.add(GearConstraint(second.name, first.name, ratio=c[1], offset=offset, eliminate=follows))
     else:
         c[0] += rest
         profile = partial(_polynomial, c, reference_value(second))
-        r.mechanism.add(CamConstraint(second.name, first.name, profile=profile))
+        follows = _follows(r, first.name, second.name)
+        r.mechanism.add(CamConstraint(second.name, first.name, profile=profile, eliminate=follows))
+
+
+def _follows(r: Reading, name: str, leader: str) -> bool:
+    """Is this joint to be no coordinate? Not when it follows another already, or its leader follows it."""
+    behind = leader
+    while behind in r.leaders:
+        behind = r.leaders[behind]
+    if not r.eliminate or name in r.leaders or behind == name:
+        return False
+    r.leaders[name] = leader
+    r.mechanism.initial.pop(name, None)
+    return True
 
 
 def _polynomial(c: list[float], ref: float, q: Any) -> Any:

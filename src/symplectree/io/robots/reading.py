@@ -45,6 +45,8 @@ class Reading:
     | urdf | is it URDF, and not MJCF? |
     | base | "auto", "fixed" or "free" |
     | finder | where meshes are |
+    | eliminate | are joints that mimic others to be no coordinates? |
+    | leaders | by name of such a joint: the one that it mimics |
     | bodies, sites | by name: where they are, and which frame they became |
     | notes | what cannot be represented, for the one warning: kinds of things, and names of each |
     """
@@ -54,12 +56,14 @@ class Reading:
     urdf: bool
     base: str
     finder: MeshFinder
+    eliminate: bool = False
     mechanism: Mechanism = field(default_factory=Mechanism)
     bodies: dict[str, BodyPlace] = field(default_factory=dict)
     sites: dict[str, Frame] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
     frame_names: set[str] = field(default_factory=lambda: {"world"})
     joint_names: set[str] = field(default_factory=set)
+    leaders: dict[str, str] = field(default_factory=dict)
 
     def error(self, message: str) -> ModelError:
         """An error that names the file."""
