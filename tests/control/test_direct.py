@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from control_problems import cart_pole, quaternion, spacecraft
+from control_problems import cart_pole, hanging_mass, quaternion, spacecraft
 from symplectree.control import (
     CoordinateBounds,
     DirectProblem,
@@ -63,6 +63,26 @@ def test_attitude_agrees_with_stagewise_newton():
     assert newton.cost == pytest.approx(direct.cost, rel=1e-6)
 
 
+def test_strings_are_pulled_as_stagewise_newton_pulls_them():
+    model = hanging_mass()
+    cost = EffortCost({"carriage": 0.1, "string": 0.1, "wind": 10.0})
+    given = {
+        "steps": 20, "dt": 0.05, "prescribed": ("carriage", "string"), "frames": {"eye": (0.2, 0, -0.8)},
+        "limits": ({"carriage": -0.4, "string": -5, "wind": -9}, {"carriage": 0.4, "string": 5, "wind": 9}),
+    }  # fmt: skip
+    start = st.assemble(model, {"mass": (0, 0, -1.1, 1, 0, 0, 0), "string": 1.0})
+    newton = StagewiseNewton(model, cost, **given).solve(start)
+    direct = DirectProblem(model, cost, start=(start, None), **given).solve(newton)
+    assert newton.converged and direct.converged, (newton.message, direct.message)
+    assert newton.cost == pytest.approx(direct.cost, rel=1e-6)
+    assert np.abs(direct.forces[:, 1]).max() <= 0.4 + 1e-8
+    moved = {name: direct.trajectory[name] for name in ("carriage", "string")}
+    again = st.simulate(model, start, duration=1, dt=0.05, prescribed=moved, forces=direct.forces[:, :1])
+    np.testing.assert_allclose(again.q, direct.trajectory.q, atol=1e-7)
+    np.testing.assert_allclose(newton.trajectory.v[1:], direct.trajectory.v[1:], atol=1e-5)
+    np.testing.assert_allclose(direct.trajectory.pose("eye")[-1, :3, 3], (0.2, 0, -0.8), atol=1e-7)
+
+
 def test_partial_end_and_velocity():
     end = ({"x": 0.4}, {"x": 1.5})
     result = DirectProblem(cart_pole(), EffortCost(), steps=20, dt=0.05, start=({}, None), end=end).solve()
@@ -106,6 +126,17 @@ def test_what_cannot_be_met_is_said_with_the_last_iterate():
     assert "missed by" in result.message and result.violation > 1e-3
     assert np.all(np.isfinite(result.trajectory.q))
     assert np.abs(result.forces).max() <= 1 + 1e-8
+
+
+def test_what_no_control_moves_is_named():
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("a", st.Prismatic("a", axis="x"), mass=1)
+    m.world.link("b", st.Prismatic("b", axis="y"), mass=1)
+    m.add(st.JointForce("a", "push"))
+    given = {"steps": 10, "dt": 0.05, "start": ({}, None), "end": ({"a": 0.1, "b": 0.1}, 0.0)}
+    result = DirectProblem(m.build(), EffortCost(), **given).solve()
+    assert not result.converged
+    assert result.message.endswith("At the end no control moves 'b'"), result.message
 
 
 def test_ctrl_c_keeps_the_last_iterate(monkeypatch):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from symplectree.control.costs import TotalCost
-from symplectree.control.points import Point
+from symplectree.control.points import Point, Terms
 from symplectree.control.riccati import Stages
-from symplectree.control.steps import Steps
+from symplectree.control.steps import Policy, Steps
 from symplectree.control.weights import Horizon
-from symplectree.dynamics import momenta
-from symplectree.errors import ConvergenceError
+from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import Variational
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
@@ -51,27 +49,28 @@ class Rollout:
         self.horizon, self.cost, self.exact = horizon, cost, exact
         self.steps = Steps(horizon, method)
 
-    def run(self, q: Array, v: Array, policy: Callable[[int, Array, Array], Array]) -> Motion | None:
+    def run(self, q: Array, v: Array, policy: Policy) -> Motion | None:
         """The motion from (q, v) under controls u_k = policy(k, q_k, p_k); None when it breaks off."""
-        model, steps = self.horizon.model, self.horizon.steps
-        qs, (ps, vs) = np.zeros((steps + 1, model.nq)), np.zeros((2, steps + 1, model.nv))
-        us, total = np.zeros((steps, len(self.horizon.controls))), 0.0
         try:
-            stepper = self.steps.begin(q, v)
-            for k in range(steps):
-                qs[k], vs[k] = stepper.q, stepper.v
-                ps[k] = momenta(model, qs[k], vs[k])
-                us[k] = policy(k, qs[k], ps[k])
-                if not np.all(np.isfinite(us[k])):
-                    return None
-                total += self.cost.value(Point(model, k, qs[k], ps[k], us[k], last=False))
-                self.steps.take(stepper, us[k])
-        except ConvergenceError:
+            motion = Motion(*self.steps.roll(q, v, policy), 0.0)
+        except (ConvergenceError, FloatingPointError):
             return None
-        qs[steps], vs[steps] = stepper.q, stepper.v
-        ps[steps] = momenta(model, qs[steps], vs[steps])
-        total += self.cost.value(self.end(qs[steps], ps[steps]))
-        return Motion(qs, ps, vs, us, total) if np.isfinite(total) else None
+        motion = replace(motion, cost=self.measure(motion))
+        return motion if np.isfinite(motion.cost) else None
+
+    def begin(self, q: Array, v: Array, u: Array) -> Motion:
+        """The first motion, under given controls (K, nu). Raises ModelError that says what is wrong with it."""
+        motion = self.run(q, v, lambda k, _q, _p: u[k])
+        if motion is not None:
+            return motion
+        try:
+            self.steps.roll(q, v, lambda k, _q, _p: u[k])
+        except ConvergenceError as error:
+            raise ModelError(
+                f"the first guess cannot be simulated: the step at {error.time:g} s has no solution; give gentler forces "
+                "or a shorter dt"
+            ) from error
+        raise ModelError("the cost of the first guess is no finite number; mend its formula or targets")
 
     def measure(self, motion: Motion) -> float:
         """What the motion costs."""
@@ -79,11 +78,20 @@ class Rollout:
             Point(self.horizon.model, k, motion.q[k], motion.p[k], motion.u[k], last=False)
             for k in range(self.horizon.steps)
         ]
-        return float(sum(self.cost.value(p) for p in [*points, self.end(motion.q[-1], motion.p[-1])]))
+        return self.cost.along([*points, self.end(motion.q[-1], motion.p[-1])])
 
     def end(self, q: Array, p: Array) -> Point:
         none = np.zeros(len(self.horizon.controls))
         return Point(self.horizon.model, self.horizon.steps, q, p, none, last=True)
+
+    def _terms(self, point: Point) -> Terms:
+        terms = self.cost.terms(point)
+        if not (np.isfinite(terms.gradient).all() and np.isfinite(terms.hessian).all()):
+            raise ModelError(
+                f"the cost has a derivative that is no finite number at {point.k * self.horizon.dt:g} s; roots, norms and "
+                "absolute values have none at zero: smooth them, as √(x² + ε²)"
+            )
+        return terms
 
     def derivatives(self, motion: Motion) -> Derivatives:
         """Exact first and second derivatives of the whole cost in the controls, stage by stage.
@@ -95,17 +103,20 @@ class Rollout:
         A, B = np.zeros((steps, n, n)), np.zeros((steps, n, nu))
         H, bending = np.zeros((steps, n + nu, n + nu)), np.zeros((steps, n + nu, n + nu))
         costates, slope = np.zeros((steps + 1, n)), np.zeros((steps, nu))
-        last = self.cost.terms(self.end(motion.q[steps], motion.p[steps]))
+        last = self._terms(self.end(motion.q[steps], motion.p[steps]))
         costates[steps] = last.gradient[:n]
         scale = 0.0
         for k in reversed(range(steps)):
             q, p, u = motion.q[k], motion.p[k], motion.u[k]
-            terms = self.cost.terms(Point(model, k, q, p, u, last=False))
-            A[k], B[k], bending[k] = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
+            terms = self._terms(Point(model, k, q, p, u, last=False))
+            step = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
+            A[k], B[k] = step.first[:, :n], step.first[:, n:]
+            if step.hessian is not None:
+                bending[k] = step.hessian
             H[k] = terms.hessian
-            costates[k] = terms.gradient[:n] + A[k].T @ costates[k + 1]
-            slope[k] = terms.gradient[n:] + B[k].T @ costates[k + 1]
-            sizes = np.abs(terms.gradient[n:]) + np.abs(B[k].T) @ np.abs(costates[k + 1])
+            gradient = terms.gradient + costates[k + 1] @ step.first
+            costates[k], slope[k] = gradient[:n], gradient[n:]
+            sizes = np.abs(terms.gradient[n:]) + np.abs(costates[k + 1]) @ np.abs(B[k])
             scale = max(scale, float(sizes.max()))
         return Derivatives(Stages(A, B, H, last.hessian[:n, :n], slope), costates, bending, scale)
 

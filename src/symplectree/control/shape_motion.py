@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from symplectree.dynamics.arguments import configuration, single
+from symplectree.control.ends import frame_target
+from symplectree.dynamics.arguments import configuration, single, unusable, zero_quaternion
 from symplectree.dynamics.reduced import BASE, check_floating
 from symplectree.errors import ModelError
 from symplectree.integrators.reduced import Reduced
-from symplectree.lie import Array
+from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import Model, unknown
 from symplectree.numeric import is_positive, real_array, shown
 
@@ -107,7 +108,10 @@ class ShapeMotion:
     retraction: Literal["cayley", "exp"] = field(default="cayley", kw_only=True)
 
     def __post_init__(self) -> None:
+        from symplectree.symbolic.floating import check_internal
+
         check_floating(self.model)
+        check_internal(self.model)
         Reduced(self.alpha, self.retraction)
         if self.model.nv == BASE:
             raise ModelError("the mechanism has no joints besides the floating one, so it has no shape to move")
@@ -119,6 +123,11 @@ class ShapeMotion:
             raise ModelError("there is no target: give shape= or frames=")
         for name in (*self.shape, *self.limits, *self.weights):
             self._index(name)
+        for name, value in self.shape.items():
+            _finite(value, f"the end of {name!r}")
+        for name, value in self.weights.items():
+            if _finite(value, f"the weight of {name!r}") < 0:
+                raise ModelError(f"the weight of {name!r} is {value:g}; weights are zero or more")
         if len(self.shape) == self.model.nv - BASE and any(np.shape(T) != (3, 3) for T in self.frames.values()):
             raise ModelError(
                 "with all of the shape given, positions follow from the centre of mass, which stays where it is; give "
@@ -133,6 +142,9 @@ class ShapeMotion:
         guess: shapes (steps + 1, n) to begin with; else loops in shape space, other ones for each of `starts` searches,
             of which the first that reaches the target counts.
         """
+        for what, count in (("starts", starts), ("max_iterations", max_iterations)):
+            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+                raise ModelError(f"{what} is {shown(count)}; give a whole number from 1")
         problem = _Problem(self)
         best: _Attempt | None = None
         for k in range(1 if guess is not None else starts):
@@ -214,6 +226,8 @@ class _Problem:
         self.h = motion.duration / motion.steps
         self.floating: Floating = Floating(motion.model, self.h, motion.alpha, motion.retraction)
         self.q0 = single(configuration(motion.model, motion.start), "start")
+        if not np.all(np.isfinite(self.q0)) or zero_quaternion(motion.model, self.q0):
+            raise unusable(motion.model, {"q": self.q0})
         self.most = np.array([self._most(name) for name in motion.model.velocities[BASE:]])
         n, K = self.n, self.K
         r, z, f = (ca.MX.sym(name, rows, K + 1) for name, rows in (("r", n), ("z", 7), ("f", n)))
@@ -298,13 +312,13 @@ class _Problem:
         """Rows that are zero at the end, and of each frame where they are and whether they are of a rotation."""
         import casadi as ca
 
-        from symplectree.symbolic.floating import quaternion_of, relative_turn
+        from symplectree.symbolic.floating import relative_turn
 
         rows: list[Any] = []
         parts: list[tuple[str, slice, bool]] = []
         for name, target in self.motion.frames.items():
             x, turn = self.floating.frame(name)(z, r)
-            position, rotation = _target(name, target)
+            position, rotation = frame_target(name, target)
             for value, wanted in ((x, position), (turn, rotation)):
                 if wanted is None:
                     continue
@@ -343,22 +357,14 @@ class _Problem:
         return float(value)
 
 
-def _target(name: str, value: Any) -> tuple[Array | None, Array | None]:
-    """Position (3,) and rotation (3, 3) of a target; what it leaves open is None."""
+def _finite(value: Any, what: str) -> float:
     try:
-        array = real_array(value)
+        number = real_array(value)
     except TypeError:
-        array = np.zeros(0)
-    if array.shape not in ((3,), (3, 3), (4, 4)) or not np.all(np.isfinite(array)):
-        raise ModelError(
-            f"the target of frame {name!r} is {shown(value)}; give a pose (4, 4), a rotation (3, 3) or a position (3,)"
-        )
-    if array.ndim == 1:
-        return array, None
-    R = array[:3, :3]
-    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-        raise ModelError(f"the target of frame {name!r} is no rotation: its columns are not orthogonal unit vectors")
-    return (array[:3, 3] if array.shape == (4, 4) else None), R
+        number = np.full(0, np.nan)
+    if number.shape != () or not np.isfinite(number):
+        raise ModelError(f"{what} is {shown(value)}; give a finite number")
+    return float(number)
 
 
 def _interval(name: str, given: Any) -> tuple[float, float]:
