@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -15,34 +14,31 @@ TARGET = "symplectree_step"
 _kept: set[Any] = set()  # compiled functions hold steps by number alone, and JAX does not say when it drops them
 
 
-def calls(step: NumberStep, order: int) -> Callable[[Any, Any, Any], list[Any]]:
-    """A function of JAX's arrays (q, p, u) that gives (q', p', …) as `NumberStep.compute` of that order.
-
-    On the CPU it is native, with all rows of a batch in one call. On other devices, and with a JAX whose interface is not
-    known, it goes back through Python, which takes longer.
-    """
+def native(q: Any, p: Any, u: Any, *, step: NumberStep, order: int) -> list[Any]:
+    """(q', p', …) of `NumberStep.compute` on the CPU, without Python when the program runs."""
     import jax
 
-    shapes = [jax.ShapeDtypeStruct(shape, np.float64) for shape in step.shapes(order)]
-
-    def call(q: Any, p: Any, u: Any) -> list[Any]:
-        if jax.default_backend() != "cpu" or not registered():
-            return called_back(step, order, shapes)(q, p, u)
-        _kept.add(step.native)
-        function: Any = jax.ffi.ffi_call(TARGET, shapes, vmap_method="broadcast_all")
-        return function(q, p, u, step=np.int64(step.native.number))
-
-    return call
+    if not registered():
+        return called_back(q, p, u, step=step, order=order)
+    _kept.add(step.native)
+    function: Any = jax.ffi.ffi_call(TARGET, _results(q, step, order))
+    return function(q, p, u, step=np.int64(step.native.number))
 
 
-def called_back(step: NumberStep, order: int, shapes: list[Any]) -> Callable[[Any, Any, Any], list[Any]]:
+def called_back(q: Any, p: Any, u: Any, *, step: NumberStep, order: int) -> list[Any]:
     """The same through Python, on any device."""
     import jax
 
     def compute(q: Any, p: Any, u: Any) -> list[Any]:
         return list(step.compute(q, p, u, order))
 
-    return lambda *z: jax.pure_callback(compute, shapes, *z, vmap_method="expand_dims")
+    return jax.pure_callback(compute, _results(q, step, order), q, p, u)
+
+
+def _results(q: Any, step: NumberStep, order: int) -> list[Any]:
+    import jax
+
+    return [jax.ShapeDtypeStruct((*q.shape[:-1], *shape), np.float64) for shape in step.shapes(order)]
 
 
 @cache

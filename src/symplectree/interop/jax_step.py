@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.interop.jax_calls import calls
+from symplectree.interop.jax_primitive import step_primitive
 from symplectree.interop.number_step import NumberStep
 from symplectree.mechanism.model import Model
 
@@ -36,45 +36,17 @@ def jax_step(
     except ImportError:
         raise ModelError("jax_step needs JAX; install it with pip install 'symplectree[jax]'") from None
     native = NumberStep(model, dt, method, failure=failure)
-    value = _differentiable(native)
+    primitive = step_primitive()
     config: Any = jax.config
 
     def step(q: Any, p: Any, u: Any) -> tuple[Any, Any]:
         if not config.jax_enable_x64:
             raise ModelError("JAX computes in single precision; call jax.config.update('jax_enable_x64', True) first")
         arrays = (_numbers(name, x, n) for name, x, n in zip("qpu", (q, p, u), native.sizes, strict=True))
-        q1, p1 = value(*arrays)
+        q1, p1 = primitive.bind(*arrays, step=native, order=0)
         return q1, p1
 
     return step
-
-
-def _differentiable(native: NumberStep) -> Callable[[Any, Any, Any], Any]:
-    """The value with its derivatives of first and second order, each order from one call that gives the lower ones too."""
-    import jax
-
-    nq = native.sizes[0]
-    join = jax.numpy.concatenate
-    value, first, second = (jax.custom_jvp(calls(native, order)) for order in range(3))
-
-    @value.defjvp
-    def of_value(z: Any, dz: Any) -> Any:
-        q1, p1, J = first(*z)
-        dx = J @ join(dz)
-        return [q1, p1], [dx[:nq], dx[nq:]]
-
-    @first.defjvp
-    def of_first(z: Any, dz: Any) -> Any:
-        native.check_second()
-        q1, p1, J, H = second(*z)
-        dx = J @ join(dz)
-        return [q1, p1, J], [dx[:nq], dx[nq:], H @ join(dz)]
-
-    @second.defjvp
-    def of_second(z: Any, dz: Any) -> Any:
-        raise ModelError("a step has first and second derivatives; the third was asked for")
-
-    return value
 
 
 def _numbers(name: str, given: Any, size: int) -> Any:
