@@ -13,7 +13,7 @@
 
 namespace symplectree::xla {
 
-inline constexpr int kMajor = 0, kNewestMinor = 3;
+inline constexpr int kMajor = 0, kOldestMinor = 1, kNewestMinor = 3;
 
 enum ExtensionType : int { kMetadataExtension = 1 };
 enum DataType : int { kS64 = 5, kF64 = 12 };
@@ -114,13 +114,14 @@ struct MetadataExtension {
 
 using Handler = Error* (*)(Call*);
 
-// Answers the question for the version, and says whether it was asked.
+// Answers the question for the version, and says whether it was asked. A runtime takes versions up to its own, which
+// the oldest ones do not tell.
 inline bool answer_metadata(const Call& call) {
   for (Extension* e = call.extensions; e; e = e->next) {
     if (e->type != kMetadataExtension) continue;
     Metadata& answer = *reinterpret_cast<MetadataExtension*>(e)->metadata;
     answer.version.major = kMajor;
-    answer.version.minor = call.api ? std::min(call.api->version.minor, kNewestMinor) : kNewestMinor;
+    answer.version.minor = call.api ? std::min(call.api->version.minor, kNewestMinor) : kOldestMinor;
     answer.traits = 0;
     return true;
   }

@@ -70,7 +70,9 @@ for k in range(1, ROUNDS + 1):
     forces = forces - 0.2 * mean / (1 - 0.9**k) / (jnp.sqrt(square / (1 - 0.99**k)) + 1e-12)
     descent.append(float(loss(forces)))
 spent = time.perf_counter() - begin
-print(f"Adam: loss {descent[0]:.4f} → {descent[-1]:.6f}, {1e3 * spent / ROUNDS:.2f} ms per round of {STEPS} steps and back")
+print(
+    f"Adam: loss {descent[0]:.4f} → {descent[-1]:.6f}, {1e3 * spent / ROUNDS:.2f} ms per round of {STEPS} steps and back"
+)
 
 best, newton = forces, []
 begin = time.perf_counter()

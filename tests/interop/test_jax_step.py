@@ -219,7 +219,7 @@ def test_a_step_without_solution_is_an_error_in_words_or_nan():
     model, fast = cart_pole(), np.array([[0.0, 1.0], [0.0, 1e6]])
     q, u = np.zeros(2), np.zeros(1)
     step = jax.jit(jax.vmap(jax_step(model, dt=1.0), in_axes=(None, 0, None)))
-    with pytest.raises(jax.errors.JaxRuntimeError, match=r"no solution that 'newton' finds: .* take a smaller dt \(row 1 of 2\)"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"no solution that 'newton' finds: .* \(row 1 of 2\)"):
         jax.block_until_ready(step(q, fast, u))
     with pytest.raises(jax.errors.JaxRuntimeError, match="p of 'x' is nan; give finite numbers"):
         jax.block_until_ready(step(q, fast * np.nan, u))
@@ -250,7 +250,7 @@ def test_bad_arguments_are_refused(start):
         step("up", p, u)
     with pytest.raises(st.ModelError, match="third"):
         jax.jacfwd(jax.hessian(lambda u: step(q, p, u)[0][0]))(u)
-    with pytest.raises(st.ModelError, match="dt is .*Tracer.*; give a positive number of seconds"):
+    with pytest.raises(st.ModelError, match=r"dt is .*Trace.*; give a positive number of seconds"):
         jax.jit(lambda h: jax_step(model, dt=h)(q, p, u))(0.1)
     with pytest.raises(st.ModelError, match="call build"):
         jax_step(st.Mechanism(), dt=DT)

@@ -39,6 +39,26 @@ NUMBERS = {
     "kInternal": "XLA_FFI_Error_Code_INTERNAL",
 }
 
+ANSWERS = """
+#include <cstdio>
+#include "xla_abi.hpp"
+using namespace symplectree::xla;
+int main() {
+  for (int minor : {-1, 1, 2, 9}) {  // of the runtime; the first does not tell
+    Metadata metadata{};
+    MetadataExtension extension{{sizeof(MetadataExtension), kMetadataExtension, nullptr}, &metadata};
+    Api api{};
+    api.version.minor = minor;
+    Call call{};
+    if (answer_metadata(call)) return 1;  // not asked
+    call.extensions = &extension.base;
+    call.api = minor < 0 ? nullptr : &api;
+    if (!answer_metadata(call)) return 1;
+    std::printf("%d.%d ", metadata.version.major, metadata.version.minor);
+  }
+}
+"""
+
 
 def program(fields=FIELDS, numbers=NUMBERS):
     lines = ['#include "xla/ffi/api/c_api.h"', '#include "xla_abi.hpp"', "using namespace symplectree::xla;"]
@@ -69,3 +89,12 @@ def test_declarations_are_those_of_the_installed_header(tmp_path):
     assert done.returncode == 0, done.stderr[:2000]
     wrong = {"Buffer XLA_FFI_Buffer": "data:rank"}  # the comparison finds what differs
     assert compiles(program(wrong), tmp_path).returncode != 0
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler is installed")
+def test_a_handler_says_a_version_that_the_runtime_takes(tmp_path):
+    source = tmp_path / "answers.cpp"
+    source.write_text(ANSWERS)
+    subprocess.run([COMPILER, "-std=c++20", f"-I{CORE}", source, "-o", tmp_path / "answers"], check=True)
+    said = subprocess.run([tmp_path / "answers"], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["0.1", "0.1", "0.2", "0.3"]

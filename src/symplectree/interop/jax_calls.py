@@ -49,6 +49,7 @@ def registered() -> bool:
     import symplectree._core as core
 
     try:
+        jax.devices("cpu")  # a refusal would otherwise come later, where JAX makes its backend
         jax.ffi.register_ffi_target(TARGET, core.xla_handler(), platform="cpu")
     except Exception as refusal:  # whatever a future JAX raises, there is another way
         warnings.warn(

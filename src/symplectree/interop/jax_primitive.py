@@ -3,8 +3,8 @@
 A primitive keeps its rules wherever JAX takes a program apart. Functions with `jax.custom_jvp` lose theirs when a gradient
 through `scan` is differentiated again.
 
-`step_primitive().bind(q, p, u, step=…, order=…)` gives q', p' and, by order, J and H as `NumberStep.compute` does; q, p and u
-have the same leading shape. The derivative of each order is the next one's: dx = J dz, dJ = H dz, z = (q, p, u).
+`step_primitive().bind(q, p, u, step=…, order=…)` gives q', p' and, by order, J and H as `NumberStep.compute` does; q, p and
+u have the same leading shape. The derivative of each order is the next one's: dx = J dz, dJ = H dz, z = (q, p, u).
 """
 
 from __future__ import annotations

@@ -61,9 +61,7 @@ class NumberStep:
             self.check_second()
         given = [np.asarray(x, dtype=float) for x in (q, p, u)]
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
-        rows = [
-            np.ascontiguousarray(np.broadcast_to(x, (*lead, n))) for x, n in zip(given, self.sizes, strict=True)
-        ]
+        rows = [np.ascontiguousarray(np.broadcast_to(x, (*lead, n))) for x, n in zip(given, self.sizes, strict=True)]
         out = tuple(np.empty((*lead, *shape)) for shape in self.shapes(order))
         failed = self.native.compute(*rows, *out, *(np.empty(0),) * (2 - order))
         if failed is None:
