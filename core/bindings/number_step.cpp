@@ -22,8 +22,10 @@ class NativeNumberStep {
     if (number_) StepRegistry::instance().remove(number_);
   }
 
-  // The number by which compiled code finds the step, as long as this object lives.
+  // The number by which compiled code finds the step, as long as this object lives; that is until Python ends, with
+  // programs that may run until then, which is no leak to warn of.
   std::int64_t number() {
+    nb::set_leak_warnings(false);
     if (!number_) number_ = StepRegistry::instance().add(steps_);
     return number_;
   }

@@ -1,4 +1,7 @@
-"""How compiled code of JAX calls the native step: by XLA's foreign function interface, or back through Python."""
+"""How compiled code of JAX calls the native step: by XLA's foreign function interface, or back through Python.
+
+Programs hold a step by its number alone, and JAX does not say when it drops a program: steps stay until Python ends.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +14,40 @@ import numpy as np
 from symplectree.interop.number_step import NumberStep
 
 TARGET = "symplectree_step"
-_kept: set[Any] = set()  # compiled functions hold steps by number alone, and JAX does not say when it drops them
+STEPS: dict[int, NumberStep] = {}  # by number
 
 
-def native(q: Any, p: Any, u: Any, *, step: NumberStep, order: int) -> list[Any]:
+def kept(step: NumberStep) -> int:
+    """The number of a step, under which programs find it from now on."""
+    number = int(step.native.number)
+    STEPS[number] = step
+    return number
+
+
+def native(q: Any, p: Any, u: Any, *, step: int, order: int) -> list[Any]:
     """(q', p', …) of `NumberStep.compute` on the CPU, without Python when the program runs."""
     import jax
 
     if not registered():
         return called_back(q, p, u, step=step, order=order)
-    _kept.add(step.native)
     function: Any = jax.ffi.ffi_call(TARGET, _results(q, step, order))
-    return function(q, p, u, step=np.int64(step.native.number))
+    return function(q, p, u, step=np.int64(step))
 
 
-def called_back(q: Any, p: Any, u: Any, *, step: NumberStep, order: int) -> list[Any]:
+def called_back(q: Any, p: Any, u: Any, *, step: int, order: int) -> list[Any]:
     """The same through Python, on any device."""
     import jax
 
     def compute(q: Any, p: Any, u: Any) -> list[Any]:
-        return list(step.compute(q, p, u, order))
+        return list(STEPS[step].compute(q, p, u, order))
 
     return jax.pure_callback(compute, _results(q, step, order), q, p, u)
 
 
-def _results(q: Any, step: NumberStep, order: int) -> list[Any]:
+def _results(q: Any, step: int, order: int) -> list[Any]:
     import jax
 
-    return [jax.ShapeDtypeStruct((*q.shape[:-1], *shape), np.float64) for shape in step.shapes(order)]
+    return [jax.ShapeDtypeStruct((*q.shape[:-1], *shape), np.float64) for shape in STEPS[step].shapes(order)]
 
 
 @cache

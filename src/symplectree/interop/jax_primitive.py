@@ -3,8 +3,9 @@
 A primitive keeps its rules wherever JAX takes a program apart. Functions with `jax.custom_jvp` lose theirs when a gradient
 through `scan` is differentiated again.
 
-`step_primitive().bind(q, p, u, step=…, order=…)` gives q', p' and, by order, J and H as `NumberStep.compute` does; q, p and
-u have the same leading shape. The derivative of each order is the next one's: dx = J dz, dJ = H dz, z = (q, p, u).
+`step_primitive().bind(q, p, u, step=…, order=…)` gives q', p' and, by order, J and H as `NumberStep.compute` does; `step`
+is the number of one, and q, p and u have the same leading shape. The derivative of each order is the next one's: dx = J dz
+and dJ = H dz with z = (q, p, u).
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.interop.jax_calls import called_back, native
-from symplectree.interop.number_step import NumberStep
+from symplectree.interop.jax_calls import STEPS, called_back, native
 
 
 @cache
@@ -31,13 +31,13 @@ def step_primitive() -> Any:
     primitive.multiple_results = True
 
     @cache
-    def compiled(step: NumberStep, order: int) -> Callable[..., Any]:
+    def compiled(step: int, order: int) -> Callable[..., Any]:
         return jax.jit(lambda *z: primitive.bind(*z, step=step, order=order))
 
-    def shapes(q: Any, p: Any, u: Any, *, step: NumberStep, order: int) -> list[Any]:
-        return [jax.core.ShapedArray((*q.shape[:-1], *shape), np.float64) for shape in step.shapes(order)]
+    def shapes(q: Any, p: Any, u: Any, *, step: int, order: int) -> list[Any]:
+        return [jax.core.ShapedArray((*q.shape[:-1], *shape), np.float64) for shape in STEPS[step].shapes(order)]
 
-    def slope(z: Any, dz: Any, *, step: NumberStep, order: int) -> tuple[list[Any], list[Any]]:
+    def slope(z: Any, dz: Any, *, step: int, order: int) -> tuple[list[Any], list[Any]]:
         return _slope(primitive, [None if isinstance(d, ad.Zero) else d for d in dz], z, step, order)
 
     def rows(z: Any, axes: Any, **which: Any) -> tuple[list[Any], list[int]]:
@@ -58,18 +58,18 @@ def step_primitive() -> Any:
     return primitive
 
 
-def _slope(primitive: Any, dz: list[Any], z: Any, step: NumberStep, order: int) -> tuple[list[Any], list[Any]]:
+def _slope(primitive: Any, dz: list[Any], z: Any, step: int, order: int) -> tuple[list[Any], list[Any]]:
     """Results of an order, and how they change along dz, of which None is zero; one call gives both."""
     import jax
 
     if order == 2:
         raise ModelError("a step has first and second derivatives; the third was asked for")
     if order == 1:
-        step.check_second()
+        STEPS[step].check_second()
     out = primitive.bind(*z, step=step, order=order + 1)
-    nq = step.sizes[0]
-    ends = np.cumsum(step.sizes)
-    parts = [(slice(end - n, end), d) for end, n, d in zip(ends, step.sizes, dz, strict=True) if d is not None]
+    sizes = STEPS[step].sizes
+    nq = sizes[0]
+    parts = [(slice(end - n, end), d) for end, n, d in zip(np.cumsum(sizes), sizes, dz, strict=True) if d is not None]
 
     def along(axes: str, slopes: Any) -> Any:
         return sum(jax.numpy.einsum(f"...{axes}k,...k->...{axes}", slopes[..., part], d) for part, d in parts)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.interop.jax_calls import kept
 from symplectree.interop.jax_primitive import step_primitive
 from symplectree.interop.number_step import NumberStep
 from symplectree.mechanism.model import Model
@@ -35,15 +36,15 @@ def jax_step(
         import jax
     except ImportError:
         raise ModelError("jax_step needs JAX; install it with pip install 'symplectree[jax]'") from None
-    native = NumberStep(model, dt, method, failure=failure)
-    primitive = step_primitive()
-    config: Any = jax.config
+    made = NumberStep(model, dt, method, failure=failure)
+    sizes, number = made.sizes, kept(made)
+    primitive, config = step_primitive(), jax.config
 
     def step(q: Any, p: Any, u: Any) -> tuple[Any, Any]:
         if not config.jax_enable_x64:
             raise ModelError("JAX computes in single precision; call jax.config.update('jax_enable_x64', True) first")
-        arrays = (_numbers(name, x, n) for name, x, n in zip("qpu", (q, p, u), native.sizes, strict=True))
-        q1, p1 = primitive.bind(*arrays, step=native, order=0)
+        arrays = (_numbers(name, x, n) for name, x, n in zip("qpu", (q, p, u), sizes, strict=True))
+        q1, p1 = primitive.bind(*arrays, step=number, order=0)
         return q1, p1
 
     return step
