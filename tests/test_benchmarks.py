@@ -19,6 +19,7 @@ SMALL = {
     "operation_counts.py": ["--quick"],
     "compiled_code.py": ["--quick"],
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
+    "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 
 

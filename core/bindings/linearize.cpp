@@ -4,52 +4,42 @@
 #include "action_run.hpp"
 #include "native.hpp"
 #include "parameters.hpp"
+#include "step_linearizer.hpp"
 
 namespace symplectree {
 namespace {
 
 // Takes single steps of one model, method and step size, and differentiates them.
-class NativeLinearizer {
+class NativeLinearizer final : public StepLinearizer {
  public:
   NativeLinearizer(NativeModel& model, int action, double alpha, int solver, double tolerance, int max_iterations,
                    double step, In driven)
-      : m_(model.model), mask_(mask(model.model, driven)), action_(action), alpha_(alpha), constrained_(m_) {
-    point_.h = step;
-    if (driven.size() == 0) make_tree();
+      : NativeLinearizer(model.model, {action, alpha, solver, tolerance, max_iterations, step},
+                         mask(model.model, driven)) {}
+
+  NativeLinearizer(const Model& m, const StepChoice& choice, std::vector<char> driven)
+      : m_(m), mask_(std::move(driven)), action_(choice.action), alpha_(choice.alpha), constrained_(m_) {
+    point_.h = choice.h;
+    if (std::find(mask_.begin(), mask_.end(), char(1)) == mask_.end()) make_tree();
     if (!tree_) make_general();
-    run_ = action_run(m_, action, alpha, solver, Settings{Guess::Acceleration, tolerance, max_iterations, 0});
+    const Settings settings{Guess::Acceleration, choice.tolerance, choice.max_iterations, 0};
+    run_ = action_run(m_, action_, alpha_, choice.solver, settings);
     run_->drive(mask_);
     constrained_.driven = mask_;
   }
 
-  int inputs() const { return (tree_ ? *tree_ : *general_).inputs(); }
-  double residual() const { return run_->last_residual; }
-  int worst() const { return run_->worst; }
+  int inputs() const override { return (tree_ ? *tree_ : *general_).inputs(); }
+  double residual() const override { return run_->last_residual; }
+  int worst() const override { return run_->worst; }
 
   // False when the step has no solution. `second` may be empty; multipliers are forces.
   bool compute(In q, In p, In tau, In inputs, In target, In rates, Out q1, Out p1, Out multipliers, Out first,
                Out multipliers_first, Out second) {
     nb::gil_scoped_release unlocked;
-    run_->reset(q.data(), p.data(), rates.data());
-    if (!run_->step(point_.h, tau.data(), inputs.data(), target.data(), rates.data())) return false;
-    const auto copy = [](const double* from, std::size_t n, std::vector<double>& to) { to.assign(from, from + n); };
-    copy(q.data(), m_.nq, point_.q0), copy(run_->q.data(), m_.nq, point_.q1);
-    copy(tau.data(), m_.nv, point_.tau), copy(inputs.data(), m_.inputs, point_.inputs);
-    const double time = 0.5 * point_.h;  // of which the multipliers' impulse is made at a start
-    point_.lambda = run_->multipliers;
-    for (double& x : point_.lambda) x *= time;
-    std::copy(run_->q.begin(), run_->q.end(), q1.data());
+    if (!take(q.data(), p.data(), tau.data(), inputs.data(), target.data(), rates.data(), q1.data(), p1.data()))
+      return false;
     std::copy(run_->multipliers.begin(), run_->multipliers.end(), multipliers.data());
-    std::copy(run_->p.begin(), run_->p.end(), p1.data());
-    if (general_ && general_->projected()) project(rates.data(), p1.data());
-    AnyLinearizer* linearizer = tree_.get();
-    if (!linearizer || (second.size() && !linearizer->has_second())) {
-      make_general();
-      linearizer = general_.get();
-    }
-    linearizer->first(point_, first.data(), multipliers_first.data());
-    for (std::size_t k = 0; k < multipliers_first.size(); ++k) multipliers_first.data()[k] /= time;
-    if (second.size()) linearizer->second(point_, second.data());
+    differentiate(first.data(), multipliers_first.data(), second.size() ? second.data() : nullptr);
     return true;
   }
 
@@ -75,7 +65,35 @@ class NativeLinearizer {
     return torn;
   }
 
+  bool take(const double* q, const double* p, const double* tau, const double* inputs, const double* target,
+            const double* rates, double* q1, double* p1) override {
+    run_->reset(q, p, rates);
+    if (!run_->step(point_.h, tau, inputs, target, rates)) return false;
+    point_.q0.assign(q, q + m_.nq), point_.q1 = run_->q;
+    point_.tau.assign(tau, tau + m_.nv), point_.inputs.assign(inputs, inputs + m_.inputs);
+    point_.lambda = run_->multipliers;
+    for (double& x : point_.lambda) x *= impulse_time();
+    std::copy(run_->q.begin(), run_->q.end(), q1);
+    std::copy(run_->p.begin(), run_->p.end(), p1);
+    if (general_ && general_->projected()) project(rates, p1);
+    return true;
+  }
+
+  void differentiate(double* first, double* multipliers_first, double* second) override {
+    AnyLinearizer* linearizer = tree_.get();
+    if (!linearizer || (second && !linearizer->has_second())) {
+      make_general();
+      linearizer = general_.get();
+    }
+    linearizer->first(point_, first, multipliers_first);
+    const std::size_t count = static_cast<std::size_t>(m_.rows) * inputs();
+    for (std::size_t k = 0; k < count; ++k) multipliers_first[k] /= impulse_time();
+    if (second) linearizer->second(point_, second);
+  }
+
  private:
+  double impulse_time() const { return 0.5 * point_.h; }  // of which the multipliers' impulse is made at a start
+
   // Where the fast way serves.
   void make_tree() {
     if (action_ == 0 && TreeLinearizer<Cayley>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Cayley>>(m_);
@@ -116,6 +134,10 @@ class NativeLinearizer {
 };
 
 }  // namespace
+
+std::unique_ptr<StepLinearizer> step_linearizer(const Model& m, const StepChoice& choice) {
+  return std::make_unique<NativeLinearizer>(m, choice, std::vector<char>(m.size()));
+}
 
 void bind_linearize(nb::module_& module) {
   nb::list arrays;

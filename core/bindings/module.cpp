@@ -150,5 +150,7 @@ NB_MODULE(_core, m) {
   bind_simulation(cls);
   bind_variational(m);
   bind_linearize(m);
+  bind_number_step(m);
+  bind_xla(m);
   m.def("run_tape", &run_tape);
 }

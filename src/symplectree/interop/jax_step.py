@@ -8,63 +8,58 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.interop.raw_step import RawStep
-from symplectree.lie import Array
+from symplectree.interop.jax_calls import kept
+from symplectree.interop.jax_primitive import step_primitive
+from symplectree.interop.number_step import NumberStep
 from symplectree.mechanism.model import Model
 
 
-def jax_step(model: Model, *, dt: float, method: Any = None) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
-    """step(q, p, u) → (q', p') for JAX: `jit`, `vmap`, `scan`, `grad`, `jacobian` and `hessian` work.
+def jax_step(
+    model: Model, *, dt: float, method: Any = None, failure: str = "raise"
+) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
+    """step(q, p, u) → (q', p') for JAX: `jit`, `vmap`, `scan`, `grad`, `jacfwd`, `jacrev` and `hessian` work, nested too.
 
-    The native step runs on the CPU, called back from compiled code (`jax.pure_callback`); its first and second
-    derivatives are the exact ones of `linearize`. Rows of a batch are taken one after the other.
+    On the CPU, compiled code calls the native step without Python (`jax.ffi`), all rows of a `vmap` in one call; on other
+    devices it goes back through Python to the CPU. First and second derivatives are the exact ones of `linearize`; a
+    gradient through `scan` takes each step once. Elements that are functions of Python have no second derivatives. The
+    step stays in memory until Python ends, because compiled functions refer to it.
 
-    q (nq), p (nv): a state, as of `Stepper`; quaternions of any length stand for their direction. u: the model's inputs, or
-    its nv forces, constant over the step. dt: [s]. method: `Variational` of order 2.
+    q (nq), p (nv): a state, as of `Stepper`; quaternions of any length stand for their direction. u (nu): the model's
+    inputs, or its nv forces, constant over the step. dt: [s]. method: `Variational` of order 2, whose steps are not halved.
+    failure: what becomes of a step without solution, or of numbers that are not finite: "raise", an error of JAX that says
+    why (`jax.errors.JaxRuntimeError`), or "nan", results that are NaN, for each row of a batch by itself.
 
-    Raises ModelError when JAX is not installed (the extra `jax`) or computes in single precision; a step without solution
-    raises ConvergenceError, which JAX wraps.
+    Raises ModelError when JAX is not installed (the extra `jax`), computes in single precision, or asks for third
+    derivatives, and for arrays of other shapes.
     """
     try:
         import jax
     except ImportError:
         raise ModelError("jax_step needs JAX; install it with pip install 'symplectree[jax]'") from None
-    config: Any = jax.config
-    raw = RawStep(model, dt, method)
-    nq, nv, nu = raw.sizes
-    m = nq + nv + nu
-
-    def called(function: Callable[[Array, Array, Array], Any], shape: tuple[int, ...]) -> Callable[[Any], Any]:
-        """A function of rows z = (q, p, u) that runs in Python, for any batch."""
-
-        def rows(z: Any) -> Array:
-            flat = np.asarray(z, dtype=float).reshape(-1, m)
-            out = np.array([function(*np.split(row, (nq, nq + nv))) for row in flat])
-            return out.reshape(*np.shape(z)[:-1], *shape)
-
-        def ask(z: Any) -> Any:
-            return jax.pure_callback(
-                rows, jax.ShapeDtypeStruct(shape, np.float64), z, vmap_method="expand_dims"
-            )  # fmt: skip
-
-        return ask
-
-    second = called(raw.second, (nq + nv, m, m))
-    slope = jax.custom_jvp(called(lambda *x: raw.first(*x)[1], (nq + nv, m)))
-    slope.defjvp(lambda z, dz: (slope(z[0]), second(z[0]) @ dz[0]))
-    value = jax.custom_jvp(called(raw.value, (nq + nv,)))
-    value.defjvp(lambda z, dz: (value(z[0]), slope(z[0]) @ dz[0]))
+    made = NumberStep(model, dt, method, failure=failure)
+    sizes, number = made.sizes, kept(made)
+    primitive, config = step_primitive(), jax.config
 
     def step(q: Any, p: Any, u: Any) -> tuple[Any, Any]:
         if not config.jax_enable_x64:
             raise ModelError("JAX computes in single precision; call jax.config.update('jax_enable_x64', True) first")
-        for name, given, size in (("q", q, nq), ("p", p, nv), ("u", u, nu)):
-            if jax.numpy.shape(given) != (size,):
-                raise ModelError(
-                    f"{name} has shape {jax.numpy.shape(given)}; give ({size},), and batches with jax.vmap"
-                )
-        z = jax.numpy.concatenate([jax.numpy.asarray(x, dtype=np.float64) for x in (q, p, u)])
-        out = value(z)
-        return out[:nq], out[nq:]
+        arrays = (_numbers(name, x, n) for name, x, n in zip("qpu", (q, p, u), sizes, strict=True))
+        q1, p1 = primitive.bind(*arrays, step=number, order=0)
+        return q1, p1
 
     return step
+
+
+def _numbers(name: str, given: Any, size: int) -> Any:
+    """An array of JAX, (size,), float64."""
+    import jax
+
+    try:
+        array = jax.numpy.asarray(given)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} is {given!r}; give {size} numbers") from None
+    if array.dtype.kind not in "iuf":
+        raise ModelError(f"{name} is an array of {array.dtype}; give {size} real numbers")
+    if array.shape != (size,):
+        raise ModelError(f"{name} has shape {array.shape}; give ({size},), and batches with jax.vmap")
+    return array.astype(np.float64)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from symplectree.errors import ModelError
-from symplectree.interop.raw_step import RawStep
+from symplectree.interop.number_step import NumberStep
 from symplectree.mechanism.model import Model
 
 
@@ -27,17 +25,16 @@ def torch_step(model: Model, *, dt: float, method: Any = None) -> Callable[[Any,
         import torch
     except ImportError:
         raise ModelError("torch_step needs PyTorch; install it with pip install 'symplectree[torch]'") from None
-    raw = RawStep(model, dt, method)
-    nq, nv, nu = raw.sizes
+    native = NumberStep(model, dt, method)
+    nq, nv, nu = native.sizes
 
     class Step(torch.autograd.Function):
         @staticmethod
         def forward(context: Any, z: Any) -> Any:
-            rows = z.detach().cpu().double().numpy().reshape(-1, nq + nv + nu)
-            taken = [raw.first(*np.split(row, (nq, nq + nv))) for row in rows]
-            slopes = np.array([slope for _, slope in taken]).reshape(*z.shape[:-1], nq + nv, nq + nv + nu)
+            numbers = z.detach().cpu().double().numpy()
+            q1, p1, slopes = native.compute(numbers[..., :nq], numbers[..., nq : nq + nv], numbers[..., nq + nv :], 1)
             context.save_for_backward(torch.as_tensor(slopes).to(z))
-            return torch.as_tensor(np.array([x for x, _ in taken]).reshape(*z.shape[:-1], nq + nv)).to(z)
+            return torch.cat([torch.as_tensor(q1), torch.as_tensor(p1)], dim=-1).to(z)
 
         @staticmethod
         @torch.autograd.function.once_differentiable
