@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from symplectree.lie import Array
 from symplectree.numeric import real_array, shown
 from symplectree.symbolic.pose_formula import REMEDY, PoseFormula, PoseTape, pose_expressions, trace_pose
 from symplectree.symbolic.rigid import matrix, quiet
+from symplectree.symbolic.tape_function import TapeFunction, as_tape
 
 MOST = 6  # coordinates of one joint
 SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
@@ -30,7 +31,7 @@ class SymbolicJoint(Joint):
     regular there.
     """
 
-    in_files: ClassVar[bool] = False  # a file holds any of them as a FormulaJoint
+    in_files: ClassVar[bool] = False  # a file holds those without functions of their own as a FormulaJoint
 
     start: float | tuple[float, ...] = field(default=0.0, kw_only=True)
 
@@ -93,10 +94,28 @@ class SymbolicJoint(Joint):
     def steps(self) -> tuple[Step, ...]:
         return (Step("formula", coordinates=self.nq, formula=self.tapes),)
 
-    def written(self) -> FormulaJoint:
-        """The same joint as a file holds it: its pose as a tape."""
+    def functions(self) -> dict[str, TapeFunction]:
+        """The functions that the joint was given, by field, as data; a joint that has them can be written as it is."""
+        return {}
+
+    def written(self) -> SymbolicJoint:
+        """The same joint as a file holds it: its functions as tapes, or where it has none of these, its pose."""
+        functions = self.functions()
+        if functions:
+            return replace(self, **functions)
         tape = PoseTape(self.tapes.pose)
         return FormulaJoint(self.name, tape, self.nq, start=self.start, armature=self.armature)
+
+    def tape(self, field_name: str, inputs: int, outputs: int) -> TapeFunction:
+        """The function in a field as data, of so many symbols; raises ModelError unless it gives so many numbers."""
+        try:
+            found = as_tape(getattr(self, field_name), *[1] * inputs)
+        except ModelError as error:
+            raise ModelError(f"{field_name}: {error}") from None
+        if not isinstance(found, TapeFunction) or (found.tape.inputs, found.tape.outputs) != (inputs, outputs):
+            gives = f"{found.tape.outputs} numbers" if isinstance(found, TapeFunction) else "one number"
+            raise ModelError(f"{field_name} gives {gives}; {outputs} are needed")
+        return found
 
     def samples(self, rng: np.random.Generator, count: int) -> list[Array]:
         """Configurations around the start where the formula has values: near it where it has few."""
@@ -172,15 +191,18 @@ class SymbolicJoint(Joint):
         return casadi.densify(R), casadi.densify(x)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plain data: functions of Python are left out, the tapes stay."""
+        """Plain data: functions become tapes, or are left out where the tapes of the pose are all there is."""
         _ = self.tapes
-        return {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
+        kept = {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
+        return kept | self.functions()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
 
 def _holds_function(value: Any) -> bool:
+    if isinstance(value, TapeFunction):
+        return False
     return callable(value) or (isinstance(value, list | tuple) and any(_holds_function(item) for item in value))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 from symplectree.joints.formula import SymbolicJoint
 from symplectree.symbolic.frames import surface_frame
 from symplectree.symbolic.rigid import inverse, pose, rotation
+from symplectree.symbolic.tape_function import TapeFunction
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class SurfaceContactJoint(SymbolicJoint):
     The surfaces may slide and roll on each other; `RollingConstraint` keeps them from sliding.
     """
 
+    in_files: ClassVar[bool] = True
+
     first: Callable[[Any, Any], Any]
     second: Callable[[Any, Any], Any]
     spin: bool = field(default=True, kw_only=True)
@@ -31,11 +35,20 @@ class SurfaceContactJoint(SymbolicJoint):
     def size(self) -> int:
         return 5 if self.spin else 4
 
+    @cached_property
+    def sheets(self) -> tuple[TapeFunction, TapeFunction]:
+        """Both surfaces as data: functions of two numbers that give three."""
+        return self.tape("first", 2, 3), self.tape("second", 2, 3)
+
+    def functions(self) -> dict[str, TapeFunction]:
+        return dict(zip(("first", "second"), self.sheets, strict=True))
+
     def pose(self, q: Any) -> tuple[Any, Any]:
-        T = surface_frame(self.first, q[0], q[1])
+        first, second = self.sheets
+        T = surface_frame(first, q[0], q[1])
         if self.spin:
             T = T @ pose(rotation("z", q[4]))
         if self.facing:
             T = T @ pose([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
-        T = T @ inverse(surface_frame(self.second, q[2], q[3]))
+        T = T @ inverse(surface_frame(second, q[2], q[3]))
         return T[:3, :3], T[:3, 3]
