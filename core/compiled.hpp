@@ -25,6 +25,7 @@ class CompiledScheme {
       : m_(m),
         code_(code),
         scratch_(m),
+        ends_(m),
         angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
         work_(code.work),
         zero_(m.nv),
@@ -112,6 +113,11 @@ class CompiledScheme {
   }
 
   void flip() { std::swap(now_, next_); }
+  double turned(const double* q0, const double* q1) {
+    compute_poses(m_, q0, scratch_);
+    compute_poses(m_, q1, ends_);
+    return formula_turn(m_, scratch_, ends_);
+  }
 
   const std::vector<double>& residual() const { return r_; }
   const std::vector<double>& reaction() const { return zero_; }
@@ -172,7 +178,7 @@ class CompiledScheme {
 
   const Model& m_;
   StepCode code_;
-  Workspace<double> scratch_;
+  Workspace<double> scratch_, ends_;
   Trigonometry first_, second_, *now_ = &first_, *next_ = &second_;
   std::vector<double> angles_;
   std::vector<double> work_, zero_, damping_, b_, stiff_, r_, scale_, momentum_, joint_load_;

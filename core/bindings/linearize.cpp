@@ -12,7 +12,7 @@ class NativeLinearizer {
  public:
   NativeLinearizer(NativeModel& model, int action, double alpha, int solver, double tolerance, int max_iterations,
                    double step, In driven)
-      : m_(model.model), mask_(mask(model.model, driven)), action_(action), alpha_(alpha), constrained_(m_) {
+      : m_(model.model), mask_(marked(model.model, driven)), action_(action), alpha_(alpha), constrained_(m_) {
     point_.h = step;
     if (driven.size() == 0) make_tree();
     if (!tree_) make_general();
@@ -62,12 +62,6 @@ class NativeLinearizer {
   }
   void make_general() {
     if (!general_) general_ = std::make_unique<Linearizer>(m_, action_, alpha_, mask_);
-  }
-
-  static std::vector<char> mask(const Model& m, const In& driven) {
-    std::vector<char> out(m.size());
-    for (std::size_t k = 0; k < driven.size(); ++k) out[static_cast<int>(driven.data()[k]) + 1] = 1;
-    return out;
   }
 
   // p ← momenta of the velocity along the constraints that goes with it.

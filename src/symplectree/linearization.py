@@ -88,7 +88,7 @@ def linearize(
         raise ModelError("forces is a function; give the numbers that it returns, which are constant over the step")
     source = ForceSource(model, forces, 1)
     motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
-    native = _native(model, method, float(dt), tuple(int(b) for b in motion.bodies))
+    native = _native(model, method, float(dt), tuple(int(j) for j in motion.driven))
     target = motion.place(q, float(dt)) if motion else q
     return _computed(model, method, native, q, p, source, motion, target, order, contract)
 

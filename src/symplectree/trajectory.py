@@ -125,9 +125,8 @@ class Trajectory:
 
     @cached_property
     def _driven(self) -> Array:
-        """Bodies whose coordinates are prescribed."""
-        places = [self.model.velocities.index(n) for n in self.prescribed]
-        return np.unique(np.searchsorted(self.model.v_start, places, side="right") - 1)
+        """Numbers of the velocities whose coordinates are prescribed."""
+        return np.unique([self.model.velocities.index(n) for n in self.prescribed])
 
     @cached_property
     def kinetic(self) -> Array:

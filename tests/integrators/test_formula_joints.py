@@ -169,14 +169,6 @@ def test_a_formula_that_ends_stops_the_run_by_name():
         st.simulate(model, {"s": 1.5}, duration=1, dt=0.01)
 
 
-def test_one_coordinate_of_a_formula_cannot_be_prescribed_alone():
-    model = both(ball_by_angles()).build()
-    with pytest.raises(st.ModelError, match="whole joint 'j'"):
-        st.simulate(model, {}, duration=1, dt=0.1, prescribed={"j.1": 0.0})
-    with pytest.raises(st.ModelError, match="whole joint"):
-        st.project_velocity(model, model.neutral, np.zeros(model.nv), fixed=["j.1"])
-
-
 def test_a_cusp_is_named():
     """Where the wire has a point, its parameter moves the bead no more."""
     m = st.Mechanism()

@@ -107,8 +107,8 @@ class _AdaptiveRun:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x)
-        given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies
-        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, bodies)
+        given, driven = self.prescribed.acceleration(t), self.prescribed.driven
+        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, driven)
         rows = len(model.rows)
         kept.multipliers[row] = solution[model.nv : model.nv + rows]
         kept.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
@@ -143,6 +143,6 @@ class _AdaptiveRun:
         rate = model.native.configuration_rate(q, v)
         if not model.rows and not self.prescribed:
             return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])
-        given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies
-        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, bodies)
+        given, driven = self.prescribed.acceleration(t), self.prescribed.driven
+        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, driven)
         return np.concatenate([rate, solution[: model.nv]])

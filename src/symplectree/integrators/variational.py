@@ -129,7 +129,7 @@ class VariationalRun:
             self._native = core.ActionRun(
                 model.native, action, float(method.alpha), solver, guess,
                 1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
-                self._stages, self.prescribed.bodies, direction, check, work,
+                self._stages, self.prescribed.driven, direction, check, work,
             )  # fmt: skip
         else:
             tolerance = 1e-14 if method.tol is None else float(method.tol)
