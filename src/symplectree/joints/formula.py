@@ -194,7 +194,7 @@ class SymbolicJoint(Joint):
         """Plain data: functions become tapes, or are left out where the tapes of the pose are all there is."""
         _ = self.tapes
         kept = {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
-        return kept | self.functions()
+        return kept | self.functions() | getattr(self, "surfaces", {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -216,12 +216,16 @@ class FormulaJoint(SymbolicJoint):
         pose of the moving frame in the base frame: a 4×4 matrix, or a 3×3 rotation and three numbers. Write it with
         operators, and functions of CasADi or NumPy.
     coordinates: how many, 1 to 6.
+    base_surface, moving_surface: how base and moving body look, as functions of two symbols that give three numbers [m];
+        for pictures only.
     """
 
     in_files: ClassVar[bool] = True
 
     function: Callable[[Any], Any]
     coordinates: int = 1
+    base_surface: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
+    moving_surface: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         count = self.coordinates
@@ -234,6 +238,22 @@ class FormulaJoint(SymbolicJoint):
 
     def size(self) -> int:
         return int(self.coordinates)
+
+    @cached_property
+    def surfaces(self) -> dict[str, TapeFunction]:
+        """The surfaces that are drawn, by field, as data."""
+        names = ("base_surface", "moving_surface")
+        try:
+            return {name: self.tape(name, 2, 3) for name in names if getattr(self, name) is not None}
+        except ModelError as error:
+            raise ModelError(f"joint {self.name!r}: {error}") from None
+
+    def written(self) -> SymbolicJoint:
+        return replace(super().written(), **self.surfaces)
+
+    def check(self) -> None:
+        super().check()
+        _ = self.surfaces
 
     def pose(self, q: Any) -> tuple[Any, Any]:
         given = self.function(q[0] if self.coordinates == 1 else q)
