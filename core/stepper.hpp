@@ -160,6 +160,9 @@ class VariationalRun final : public AnyRun {
   // velocities say? One that does has crossed a fold and would feed energy.
   bool plausible(double h, const double* tau, const double* inputs) {
     scheme_.finish(h, q.data(), q1_.data(), tau, inputs, p1_.data());
+    double sum = 0;  // of zeros, unless a force at the end is not finite
+    for (int j = 0; j < m_.nv; ++j) sum += 0 * p1_[j];
+    if (sum != 0) return false;
     if constexpr (!Scheme::several_roots) return true;
     increments(q1_.data(), change_.data());
     const double moved = largest(change_);

@@ -63,7 +63,9 @@ def test_elements(seed):
         assert_close(native.gradient, elements.energy_gradient(model, q, i))
         assert_close(native.hessian, elements.energy_hessian(model, q, i))
         assert_close(native.force, elements.force(model, q, v, u, i))
-        for one, two in zip((native.force_dq, native.force_dv), elements.force_derivatives(model, q, v, u, i), strict=True):
+        for one, two in zip(
+            (native.force_dq, native.force_dv), elements.force_derivatives(model, q, v, u, i), strict=True
+        ):
             assert_close(one, two)
     assert_close(st.inverse_dynamics(model, q, v, a, inputs=u), dynamics.inverse_dynamics(model, q, v, a, u))
     assert_close(st.potential_energy(model, q), dynamics.potential_energy(model, q))
@@ -109,12 +111,17 @@ def test_midpoint_steps(seed):
 
 def rolling(seed):
     """A body on an arm that rolls on the arm's end, with a pendulum on it: the contact is in the middle of a tree."""
-    first, second = [(ellipsoid(2, 1.5, 1), ellipsoid(0.3, 0.25, 0.2)),
-                     (torus, ellipsoid(0.1, 0.12, 0.2)), (ellipsoid(2, 1.6, -1), ellipsoid(0.3, 0.25, 0.2))][seed]  # fmt: skip
+    first = (ellipsoid(2, 1.5, 1), torus, ellipsoid(2, 1.6, -1))[seed]
+    second = ellipsoid(0.1, 0.12, 0.2) if seed == 1 else ellipsoid(0.3, 0.25, 0.2)
     m = st.Mechanism()
     arm = m.world.link("arm", st.Revolute("arm", "y"), mass=1, com=(0.1, 0, -0.5), inertia=(0.3, 0.2, 0.1))
     body = arm.link(
-        "body", st.SurfaceContactJoint("c", first, second), at=(0, 0, 0.5), mass=1, com=(0.01, 0.02, 0), inertia=(1, 2, 1.5)
+        "body",
+        st.SurfaceContactJoint("c", first, second),
+        at=(0, 0, 0.5),
+        mass=1,
+        com=(0.01, 0.02, 0),
+        inertia=(1, 2, 1.5),
     )
     body.link("bob", st.Ball("bob"), at=(0, 0.1, 0), mass=0.3, com=(0, 0, -0.2), inertia=(0.01, 0.01, 0.01))
     m.add(st.RollingConstraint("c", pivoting=seed != 1))
@@ -146,7 +153,9 @@ def test_rows_of_rolling_are_the_velocity_at_the_contact(seed):
         twist = st.body_velocity(model, q, v, "body") - np.concatenate(
             [x for x in carried(model, q, st.body_velocity(model, q, v, "arm"))]
         )
-        at, u, w = (np.asarray(joint.second(*(q[3:5] + d)), dtype=float) for d in np.array([(0, 0), (1e-6, 0), (0, 1e-6)]))
+        at, u, w = (
+            np.asarray(joint.second(*(q[3:5] + d)), dtype=float) for d in np.array([(0, 0), (1e-6, 0), (0, 1e-6)])
+        )
         x = (u - at) / np.linalg.norm(u - at)
         n = np.cross(x, w - at)
         n /= np.linalg.norm(n)

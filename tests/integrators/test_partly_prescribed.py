@@ -43,9 +43,7 @@ def arm(joint, closed=False):
 def test_like_the_row_of_native_joints(method, name, closed):
     """The same motion and the same force, in every method, with a constraint and without."""
     one, two = (
-        st.simulate(
-            arm(joint, closed), START, duration=0.2, dt=5e-3, method=method, prescribed={name: MOTIONS[name]}
-        )
+        st.simulate(arm(joint, closed), START, duration=0.2, dt=5e-3, method=method, prescribed={name: MOTIONS[name]})
         for joint in (universal(armature=0.1), st.Universal("j", "xy", armature=0.1))
     )
     assert one.prescribed == (name,)
@@ -56,7 +54,9 @@ def test_like_the_row_of_native_joints(method, name, closed):
     np.testing.assert_allclose(one.v, two.v, rtol=0, atol=1e-6 if loose else 1e-9)
     size = np.abs(two.prescribed_forces).max()
     assert size > 0.5
-    np.testing.assert_allclose(one.prescribed_forces, two.prescribed_forces, rtol=0, atol=(1e-4 if loose else 1e-7) * size)
+    np.testing.assert_allclose(
+        one.prescribed_forces, two.prescribed_forces, rtol=0, atol=(1e-4 if loose else 1e-7) * size
+    )
     if closed and isinstance(method, st.Variational):
         assert one.constraint_error.max() < 1e-12
 
@@ -72,6 +72,7 @@ def test_halved_steps():
 
 def test_a_coordinate_of_a_bead_that_is_held():
     """A bead on a helix whose spin is held is a bead that cannot spin."""
+
     def helix(s):
         return np.cos(s), np.sin(s), 0.2 * s
 
@@ -146,5 +147,5 @@ def test_both_by_name_is_the_whole():
     assert parts.prescribed == ("j.1", "j.0")
     np.testing.assert_array_equal(parts.q, whole.q)
     np.testing.assert_array_equal(parts.prescribed_forces, whole.prescribed_forces[:, ::-1])
-    with pytest.raises(st.ModelError, match="'j.1' is prescribed twice"):
+    with pytest.raises(st.ModelError, match=r"'j.1' is prescribed twice"):
         st.simulate(model, START, duration=0.1, dt=0.01, prescribed={"j": (0.4, -0.3), "j.1": 0})

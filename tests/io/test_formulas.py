@@ -149,7 +149,7 @@ def test_bad_choices():
     curve = "(values 1 3 1 (input 0 0 0) (output 0 0 0) (output 1 0 0) (output 2 0 0))"
     with pytest.raises(st.ModelSyntaxError, match='"frenet" or "up" or "fixed"'):
         st.loads(f'(system (link "a" (curve-joint "q" {curve} (frame "upright")) (mass 1)))')
-    with pytest.raises(st.ModelError, match="'q'.*curve gives 3 numbers; 2 are needed|'q'.*first gives 3 numbers; 2"):
+    with pytest.raises(st.ModelError, match=r"'q'.*curve gives 3 numbers; 2 are needed|'q'.*first gives 3 numbers; 2"):
         st.loads(f'(system (link "a" (rolling-joint "q" {curve} {curve}) (mass 1)))').build()
 
 

@@ -42,7 +42,7 @@ def test_a_wire_is_a_tube_around_the_curve_in_the_parents_frame():
     points = vertices @ way.pose[:3, :3].T + way.pose[:3, 3]
     path = traj.pose("bead")[:, :3, 3]
     assert all(np.linalg.norm(points - at, axis=1).min() < 3 * wire for at in path)  # all that is visited is drawn
-    turn = np.unwrap(np.arctan2(vertices[:: 9, 1], vertices[:: 9, 0]))
+    turn = np.unwrap(np.arctan2(vertices[::9, 1], vertices[::9, 0]))
     assert np.ptp(turn) < np.ptp(traj["s"]) + 2  # and not much more
 
 

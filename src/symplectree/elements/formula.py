@@ -37,6 +37,7 @@ class FormulaPotential(Element):
         kept, V = _result(into, self, q)
         if V.numel() != 1:
             raise ModelError(f"{into.what}: the formula gives {V.numel()} numbers; a potential is one")
+        _require_dependence(into, V, q)
         gradient = casadi.gradient(V, q)
         rows.tapes = _tapes(into, [q, v], [V], [gradient], [casadi.jacobian(gradient, q)])
         into.tables.users.append(rows)
@@ -92,6 +93,10 @@ class FormulaConstraint(Constraint):
 
         rows, q, v = _rows(into, "constraint", self.coordinates, self.function)
         kept, h = _result(into, self, q)
+        if h.numel() == 0:
+            raise ModelError(f"{into.what}: the formula gives no numbers; a constraint has one row or several")
+        for i in range(h.numel()):
+            _require_dependence(into, h[i], q)
         G = casadi.jacobian(h, q)
         rows.tapes = _tapes(into, [q, v], [h], [G.T], [casadi.jacobian(G @ v, q) @ v])
         add_rows(into, rows, h.numel())
@@ -103,7 +108,7 @@ class FormulaConstraint(Constraint):
 
 def as_data(element: E, *sizes: int) -> E:
     """The element with its function of vectors of these sizes as data: what models keep, and files hold."""
-    return replace(element, function=as_tape(element.function, *sizes))  # type: ignore[attr-defined]
+    return replace(element, function=as_tape(element.function, *sizes))  # type: ignore[attr-defined, call-arg]
 
 
 def _listed(element: E) -> E:
@@ -143,6 +148,13 @@ def _result(into: Lowering, element: E, *arguments: Any) -> tuple[E, Any]:
         return kept, traced(kept.function, *arguments)  # type: ignore[attr-defined]
     except ModelError as error:
         raise ModelError(f"{into.what}: {error}") from None
+
+
+def _require_dependence(into: Lowering, expression: Any, q: Any) -> None:
+    import casadi
+
+    if not casadi.depends_on(expression, q):
+        raise ModelError(f"{into.what}: the formula does not depend on its coordinates, so that it does nothing")
 
 
 def _tapes(into: Lowering, inputs: list[Any], *orders: list[Any]) -> tuple[Tape, ...]:

@@ -7,7 +7,7 @@
 | `(tape WORK (const 1 3) (input 0 0 0) …)` | instructions (operation result first second), see `symbolic/tape.py` |
 | `(spline (breaks …) (coefficients (a b c d) …))` | piecewise cubics, highest power first |
 | `(pose N WORK (const 1 3) …)` | a joint's pose: a tape of its N coordinates with 12 outputs, R by columns and x |
-| `(values N M WORK (const 1 3) …)` | a tape of N numbers with M outputs: curves, surfaces, potentials, forces, constraints |
+| `(values N M WORK (const 1 3) …)` | a tape of N numbers with M outputs: curves, surfaces, potentials, constraints, … |
 
 Operations: + - * / ^ sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh abs sign min max.
 """

@@ -61,6 +61,11 @@ class CurveJoint(SymbolicJoint):
     def functions(self) -> dict[str, TapeFunction]:
         return {"curve": self.path}
 
+    def _said(self, fault: str) -> str:
+        if self.frame != "frenet":
+            return fault
+        return f"{fault} (Frenet's frame needs a curve that is bent there; frame='up' or 'fixed' does not)"
+
     def pose(self, q: Any) -> tuple[Any, Any]:
         if self.frame == "fixed":
             return np.eye(3), self.path(q[0])

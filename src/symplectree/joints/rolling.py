@@ -72,13 +72,17 @@ class RollingJoint(SymbolicJoint):
         q = casadi.SX.sym("q")
         speeds = [casadi.norm_2(casadi.jacobian(curve(q), q)) for curve in self.paths]
         function = casadi.Function("speeds", [q], speeds)
-        for (at,) in (self.neutral, *self.samples(np.random.default_rng(0), 4)):
+        for (at,) in (self.neutral, *self.samples(np.random.default_rng(0), 4), *self._around()):
             one, two = (float(s) for s in function(at))
             if abs(one - two) > 1e-9 * (one + two):
                 raise ModelError(
                     f"the curves of joint {self.name!r} slide at q = {at:.6g}: their points of contact move by {one:.6g} "
                     f"and {two:.6g} m per unit of q; give both the same speed"
                 )
+
+    def _around(self) -> np.ndarray:
+        """Coordinates some way round to both sides of the start, (n, 1)."""
+        return np.asarray(self.neutral + np.linspace(-4 * np.pi, 4 * np.pi, 34)[:, None])
 
 
 def _circle(radius: float, rate: float, side: float) -> Callable[[Any], tuple[Any, Any]]:

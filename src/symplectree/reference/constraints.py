@@ -106,7 +106,7 @@ def step_jacobian(model: Model, q0: Array, q1: Array) -> Array:
     for user in user_elements.of_kind(model, "constraint"):
         if user.step is not None:
             own = np.arange(user.first_row, user.first_row + user.rows)
-            G[np.ix_(own, user.v)] = user_elements.slip_derivative(user, q0, q1)
+            G[np.ix_(own.tolist(), user.v)] = user_elements.slip_derivative(user, q0, q1)
     return G
 
 

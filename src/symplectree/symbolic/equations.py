@@ -58,9 +58,7 @@ class Equations:
         self._functions: dict[str, Any] = {}
         self._links: list[Link] = links_of(model, self._chosen.of)
         self._motions: list[Motion] = [self._motion(link) for link in self._links]
-        self._given_forces = joint_loads(
-            model, _split(self.q), _split(self.v), _split(self.inputs), self._chosen.of
-        )
+        self._given_forces = joint_loads(model, _split(self.q), _split(self.v), _split(self.inputs), self._chosen.of)
 
     def inverse_dynamics(self) -> Any:
         """τ (nv × 1) of (q, v, a, inputs, parameters), in operations proportional to the number of bodies."""

@@ -32,7 +32,6 @@ from symplectree.symbolic.newton_euler import arm, down
 from symplectree.symbolic.run_tape import run_tape
 from symplectree.symbolic.tape import Tape
 
-
 Symbols = Mapping[tuple[int, str], Scalar]  # of parameters, by (element, quantity)
 
 
@@ -57,8 +56,8 @@ def joint_loads(
         if rows.kind == "constraint":
             continue
         if not rows.tapes:
-            owner = model.elements[rows.owner].name
-            raise ModelError(f"element {owner!r} is a Python function; write it as a formula to have its equations")
+            name = model.elements[rows.owner].name
+            raise ModelError(f"element {name!r} is a Python function; write it as a formula to have its equations")
         arguments = [*(q[i] for i in rows.q), *(v[j] for j in rows.v)]
         potential = rows.kind == "potential"  # whose second tape goes on to the gradient
         results = run_tape(rows.tapes[int(potential)], arguments, casadi)[int(potential) :]

@@ -40,8 +40,7 @@ class TapeFunction:
         points = np.broadcast_arrays(*arguments)
         rows = np.ascontiguousarray(np.stack([np.ravel(part) for part in points], axis=-1), dtype=float)
         out = np.empty((len(rows), self.tape.outputs))
-        for row, result in zip(rows, out, strict=True):
-            core.run_tape(self.tape, row, result)
+        core.run_tape(self.tape, rows, out)
         return out.T.reshape(self.tape.outputs, *points[0].shape)
 
     def _check(self, given: int) -> None:

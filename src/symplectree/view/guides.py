@@ -236,6 +236,6 @@ def _sheet(grid: Array) -> tuple[Array, Array]:
     points = grid.reshape(-1, 3)
     faces = grid_faces(*grid.shape[:2])
     faces = faces[np.isfinite(points[faces]).all(axis=(1, 2))]
-    used, faces = np.unique(faces, return_inverse=True)
-    faces = faces.reshape(-1, 3)
-    return np.concatenate([points[used]] * 2), np.concatenate([faces, faces[:, ::-1] + len(used)])
+    used, places = np.unique(faces, return_inverse=True)
+    front = places.reshape(-1, 3)
+    return np.concatenate([points[used]] * 2), np.concatenate([front, front[:, ::-1] + len(used)])

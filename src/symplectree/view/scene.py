@@ -231,7 +231,9 @@ def _guides(model: Model, ways: list[Track], size: float, radius: float) -> list
             Solid(f"way {i}", way.body, "triangles", (), way.pose, color, opacity, triangles=triangles(found, wire))
         )
         if found.is_surface:
-            out.append(Solid(f"net {i}", way.body, "triangles", (), way.pose, NET_COLOR, triangles=net(found, 0.15 * radius)))
+            out.append(
+                Solid(f"net {i}", way.body, "triangles", (), way.pose, NET_COLOR, triangles=net(found, 0.15 * radius))
+            )
         elif way.whole and way.moving:
             between, length = along(np.zeros(3), found.grid[0])
             if length > 0:
