@@ -51,7 +51,7 @@ class Recording:
                 f"save_every={self.every * max(2, -(-size // MOST_BYTES))} or more"
             ) from None
         self.interval = restart_interval(model)
-        self.watch = FormulaWatch(model)
+        self.watch = FormulaWatch(model, leaps=not run.compares_poses)
         self.kept: dict[str, Array] = {}
         self.done = 0  # number of the step after which the last saved state was reached
         self.q[0], self.x[0] = run.q, run.x

@@ -45,7 +45,7 @@ class Stepper:
         self._prescribed = Prescribed(model, given, self.dt)
         self._started: Run | None = None
         self._count = 0
-        self._watch = FormulaWatch(model)
+        self._watch = FormulaWatch(model, leaps=True)
         if not model.rows and element_fault(model, model.neutral, np.zeros(model.nv)) is None:
             self.reset(model.neutral)
 

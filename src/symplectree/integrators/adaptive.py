@@ -42,6 +42,7 @@ class Adaptive:
 
 
 class _AdaptiveRun:
+    compares_poses = False
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(

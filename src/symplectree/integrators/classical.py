@@ -43,6 +43,7 @@ class RK4:
 
 
 class _ClassicalRun:
+    compares_poses = False
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(

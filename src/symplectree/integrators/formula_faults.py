@@ -78,17 +78,18 @@ class FormulaWatch:
     """Looks at states that were reached for what no solver notices: kinks and jumps of joints that a step went across,
     surfaces in contact that cross, and potentials that have no value.
 
-    It costs a run of the tape of each joint for each state that is saved.
+    leaps: whether to look for jumps of poses that no switch tells, as at the pole of a sphere; steps that compare the poses
+        at their ends fail there by themselves.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.joints = formula_joints(model)
-        self.contacts = [place for place in self.joints if isinstance(place.joint, SurfaceContactJoint)]
+    def __init__(self, model: Model, *, leaps: bool) -> None:
+        self.model, self.leaps = model, leaps
+        self.joints = [p for p in formula_joints(model) if leaps or _symbolic(p).switches is not None]
+        self.contacts = [p for p in formula_joints(model) if isinstance(p.joint, SurfaceContactJoint)]
         self.potentials = [rows for rows in model.tables.users if rows.kind == "potential" and rows.tapes]
 
     def __bool__(self) -> bool:
-        return bool(self.joints or self.potentials)
+        return bool(self.joints or self.contacts or self.potentials)
 
     def first(self, q: Array) -> tuple[int, str] | None:
         """The number of the first way between neighbours of the configurations (n, nq) that leads across a fault, and
@@ -97,8 +98,8 @@ class FormulaWatch:
 
         found: list[tuple[int, str]] = []
         for place in self.joints:
-            joint, rows = _symbolic(place), np.ascontiguousarray(q[:, place.q])
-            doubtful = joint.leaping(rows)
+            joint, rows = _symbolic(place), q[:, place.q]
+            doubtful = joint.turning(rows) if self.leaps else np.zeros(len(q) - 1, dtype=bool)
             if joint.switches is not None:
                 on = sides(joint.switches, rows)
                 doubtful |= np.any(on[1:] != on[:-1], axis=1)

@@ -110,6 +110,7 @@ class VariationalRun:
     ) -> None:
         self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
         self._composed = method.order == 2 or bool(model.rows or prescribed)
+        self.compares_poses = self._composed and method.action in ACTIONS[:3]
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
         self._fastest, self._shortened = 0.0, 0
         self._native: Any = None

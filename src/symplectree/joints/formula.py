@@ -22,6 +22,7 @@ from symplectree.symbolic.tape_function import TapeFunction, as_tape
 from symplectree.symbolic.trace import untraceable
 
 MOST = 6  # coordinates of one joint
+MUCH = 0.5  # change of an entry of a rotation between two states that makes one look closer
 LEAPS = 20  # parts of a way that are searched for jumps
 ASIDE = 1e-9  # relative, how near a kink counts as at it
 SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
@@ -209,6 +210,14 @@ class SymbolicJoint(Joint):
             else:
                 return self._said(f"the pose of joint {self.name!r} jumps at {self._at(a + high * (b - a))}")
         return None
+
+    def turning(self, rows: Array) -> NDArray[np.bool_]:
+        """Of which ways between neighbouring configurations (n, nq) the rotation changes much, (n − 1,): it may jump."""
+        import symplectree._core as core
+
+        out = np.empty((len(rows), 12))
+        core.run_tape(self.tapes.pose, np.ascontiguousarray(rows, dtype=float), out)
+        return np.asarray(np.abs(np.diff(out[:, :9], axis=0)).max(axis=1) > MUCH)
 
     def leaping(self, rows: Array) -> NDArray[np.bool_]:
         """Of which ways between neighbouring configurations (n, nq) the pose changes by far more than S says at their ends,
