@@ -25,6 +25,7 @@ class CompiledScheme {
       : m_(m),
         code_(code),
         scratch_(m),
+        ends_(m),
         angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
         work_(code.work),
         zero_(m.nv),
@@ -114,6 +115,19 @@ class CompiledScheme {
   }
 
   void flip() { std::swap(now_, next_); }
+  // Poses are not at hand here: they are made when coordinates of formulas go farther in a step than before, and now
+  // and then.
+  double turned(const double* q0, const double* q1) {
+    double moved = 0;
+    for (int i : m_.formula_bodies)
+      for (int k = m_.bodies[i].q; k < m_.bodies[i].q + m_.bodies[i].nv; ++k)
+        moved = std::max(moved, std::fabs(q1[k] - q0[k]));
+    if (moved <= 1.1 * farthest_ && ++unseen_ < 64) return 0;
+    farthest_ = std::max(farthest_, moved), unseen_ = 0;
+    compute_poses(m_, q0, scratch_);
+    compute_poses(m_, q1, ends_);
+    return formula_turn(m_, scratch_, ends_);
+  }
 
   const std::vector<double>& residual() const { return r_; }
   const std::vector<double>& reaction() const { return zero_; }
@@ -174,12 +188,14 @@ class CompiledScheme {
 
   const Model& m_;
   StepCode code_;
-  Workspace<double> scratch_;
+  Workspace<double> scratch_, ends_;
   Trigonometry first_, second_, *now_ = &first_, *next_ = &second_;
   std::vector<double> angles_;
   std::vector<double> work_, zero_, damping_, b_, stiff_, r_, scale_, momentum_, joint_load_;
   std::vector<std::pair<int, int>> rotors_;  // coordinate and velocity of joints with rotor inertia or damping
   std::vector<Noise> noise_;
+  double farthest_ = 0;          // that a coordinate of a formula went in a step when poses were made,
+  int unseen_ = 0;               // and the steps since
   bool joint_elements_ = false;  // springs, forces or potentials on joints?
 };
 

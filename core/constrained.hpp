@@ -7,14 +7,14 @@
 
 namespace symplectree {
 
-// Scratch memory and results, allocated once. `driven` marks bodies whose coordinates are prescribed.
+// Scratch memory and results, allocated once. `driven` marks velocities whose coordinates are prescribed.
 class Constrained {
  public:
-  std::vector<char> driven;         // of each body
+  std::vector<char> driven;         // of each velocity
   std::vector<double> multipliers;  // of each row, of the last call
 
   explicit Constrained(const Model& m)
-      : driven(m.size()),
+      : driven(m.nv),
         multipliers(m.rows),
         m_(m),
         structure_(m),
@@ -40,12 +40,11 @@ class Constrained {
   void velocity(const double* q, const double* p, double* v) {
     compute_poses(m_, q, w_);
     start(q);
-    const auto given = [&](int i, int j) { return driven[i] ? v[j] : 0.0; };
     for (int i = 1; i < m_.size(); ++i) {
       const Body& body = m_.bodies[i];
       w_.V[i] = shift_motion(w_.V[body.parent], w_.pose[i].r);
       for (int j = body.v; j < body.v + body.nv; ++j) {
-        w_.V[i] += given(i, j) * w_.S[j];
+        if (driven[j]) w_.V[i] += v[j] * w_.S[j];
         rhs_[j] = p[j];
       }
       force_[i] = inertia_[i] * w_.V[i];
@@ -63,7 +62,7 @@ class Constrained {
       move_body(body, i, v, w_);
       w_.acceleration[i] = shift_motion(w_.acceleration[body.parent], w_.pose[i].r) + w_.bias[i];
       for (int j = body.v; j < body.v + body.nv; ++j) {
-        if (!driven[i]) a[j] = 0;
+        if (!driven[j]) a[j] = 0;
         w_.acceleration[i] += a[j] * w_.S[j];
       }
     }
@@ -117,7 +116,7 @@ class Constrained {
       sum += dot(rows_.pull[e], V[structure_.pull_body[e]]);
     for (int e = structure_.coefficient_start[k]; e < structure_.coefficient_start[k + 1]; ++e) {
       const int j = structure_.coefficient_v[e];
-      if (driven[m_.body_of[j]]) sum += rows_.coefficient[e] * v[j];
+      if (driven[j]) sum += rows_.coefficient[e] * v[j];
     }
     return sum;
   }
@@ -131,8 +130,8 @@ class Constrained {
     system.rows_left = system.rows_right = &rows_, system.e = e_.data();
     std::copy(x, x + m_.nv, given_.begin());
     loops_.solve(system, x, multipliers.data());
-    for (int i = 1; i < m_.size(); ++i)
-      if (driven[i]) std::copy(&given_[m_.bodies[i].v], &given_[m_.bodies[i].v] + m_.bodies[i].nv, x + m_.bodies[i].v);
+    for (int j = 0; j < m_.nv; ++j)
+      if (driven[j]) x[j] = given_[j];
   }
 
   const Model& m_;

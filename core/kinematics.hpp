@@ -232,4 +232,19 @@ inline void normalize(const Model& m, double* q) {
   }
 }
 
+// The largest angle by which a joint that is a formula turns from one state of the tree to another, up to π.
+inline double formula_turn(const Model& m, const Workspace<double>& now, const Workspace<double>& next) {
+  double largest = 0;
+  for (int i : m.formula_bodies) {
+    const int parent = m.bodies[i].parent;
+    const auto relative = [&](const Workspace<double>& w) {
+      return parent == 0 ? w.pose[i].R : transposed(w.pose[parent].R) * w.pose[i].R;
+    };
+    const Mat3<double> R0 = relative(now), R1 = relative(next);
+    const double trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
+    largest = std::max(largest, std::acos(std::clamp(0.5 * (trace - 1), -1.0, 1.0)));
+  }
+  return largest;
+}
+
 }  // namespace symplectree

@@ -143,7 +143,7 @@ class Linearizer final : public AnyLinearizer {
         first_(m, layout_, action, alpha),
         action_(action),
         alpha_(alpha) {
-    const auto free = [this](int j) { return !driven_[m_.body_of[j]]; };
+    const auto free = [this](int j) { return !driven_[j]; };
     const StepLayout& l = layout_;
     for (int j = 0; j < l.nv; ++j) (free(j) ? unknown_ : prescribed_).push_back(l.q1 + j);
     for (int k = 0; k < l.rows; ++k) unknown_.push_back(l.lambda + k);

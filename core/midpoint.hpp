@@ -28,7 +28,7 @@ class MidpointScheme {
         impulse_size_(m.nv),
         reaction_(m.nv),
         noise_(m.size()),
-        driven_(m.size()),
+        driven_(m.nv),
         rows_(m),
         start_(m),
         end_(m) {
@@ -44,6 +44,7 @@ class MidpointScheme {
 
   void place(const double*) {}
   void flip() {}
+  double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void learn(double, const double*, const double*) {}
 
   void drive(const std::vector<char>& driven) {
@@ -77,7 +78,7 @@ class MidpointScheme {
         const auto [force, sizes] = end_force(b, i, k, h, false);
         r_[j] = p0_[j] + impulse_[j] + force;
         scale_[j] = std::fabs(p0_[j]) + impulse_size_[j] + sizes + 1e-300;
-        if (driven_[i]) {
+        if (driven_[j]) {
           reaction_[j] = r_[j];
           r_[j] = 0;
         }
@@ -202,8 +203,8 @@ class MidpointScheme {
   Middle mid_;
   std::vector<double> p0_, r_, scale_, impulse_, impulse_size_, reaction_;
   std::vector<Noise> noise_;
-  std::vector<char> driven_;  // bodies whose coordinates are prescribed
-  bool coupled_ = false;      // are there rows or driven bodies?
+  std::vector<char> driven_;  // of each velocity: its coordinate is prescribed
+  bool coupled_ = false;      // are there rows or driven velocities?
   StepRows rows_;
   Workspace<double> start_, end_;  // poses at the step's ends, where there are rows
   std::unique_ptr<PlainTree> plain_;

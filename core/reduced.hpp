@@ -112,6 +112,7 @@ class ReducedScheme {
 
   void place(const double*) {}
   void flip() {}
+  double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void drive(const std::vector<char>&) {}
   void set_multipliers(const double*) {}
   void learn(double, const double*, const double*) {}

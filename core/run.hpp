@@ -28,7 +28,7 @@ class AnyRun {
 
   explicit AnyRun(const Model& m) : q(m.nq), p(m.nv), rate(m.nv), multipliers(m.rows), reaction(m.nv) {}
   virtual ~AnyRun() = default;
-  // Mark bodies whose coordinates are prescribed.
+  // Mark velocities whose coordinates are prescribed.
   virtual void drive(const std::vector<char>& driven) = 0;
   // Start at (q, p); of `rates` (nv) the velocities of prescribed coordinates count.
   virtual void reset(const double* q0, const double* p0, const double* rates) = 0;

@@ -33,11 +33,11 @@ class Direction {
 
   StepRows rows;
 
-  // Bodies marked in w.driven do not move.
+  // Velocities marked in w.driven are zero.
   void drive(const std::vector<char>& driven) {
     coupled_ = rows.structure.rows() > 0 || std::find(driven.begin(), driven.end(), char(1)) != driven.end();
   }
-  // Are there rows or driven bodies, so that the tree alone does not give the direction?
+  // Are there rows or driven velocities, so that the tree alone does not give the direction?
   bool coupled() const { return coupled_; }
 
   // Forget what was learned from earlier iterations; the mass matrix at the beginning serves riqn and broyden.
@@ -257,8 +257,9 @@ class TreeScheme {
     end_step<Action>(w_, h, q0, q1, tau, inputs, p);
   }
   void flip() { std::swap(w_.now, w_.next); }
+  double turned(const double*, const double*) const { return formula_turn(w_.m, *w_.now, *w_.next); }
 
-  // Of velocities, then of rows; of driven bodies what the residual would be is in `reaction`.
+  // Of velocities, then of rows; of driven ones what the residual would be is in `reaction`.
   const std::vector<double>& residual() const { return w_.r; }
   const std::vector<double>& reaction() const { return w_.reaction; }
   const std::vector<double>& scale() const { return w_.scale; }

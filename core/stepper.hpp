@@ -116,8 +116,11 @@ class VariationalRun final : public AnyRun {
     if (!drives_) return;
     double d[6];
     for (int i = 1; i < m_.size(); ++i) {
-      if (!constrained_.driven[i]) continue;
       Body b = m_.bodies[i];
+      const char* driven = &constrained_.driven[b.v];
+      for (int k = 0; b.flat() && k < b.nv; ++k)
+        if (driven[k]) out[b.q + k] = q[b.q + k] + fraction * (end[b.q + k] - q[b.q + k]);
+      if (b.flat() || !driven[0]) continue;  // quaternions are driven as a whole
       b.v = 0;
       body_increment(b, q.data(), end.data(), d);
       for (int k = 0; k < b.nv; ++k) d[k] *= fraction;
@@ -160,6 +163,9 @@ class VariationalRun final : public AnyRun {
   // velocities say? One that does has crossed a fold and would feed energy.
   bool plausible(double h, const double* tau, const double* inputs) {
     scheme_.finish(h, q.data(), q1_.data(), tau, inputs, p1_.data());
+    double sum = 0;  // of zeros, unless a force at the end is not finite
+    for (int j = 0; j < m_.nv; ++j) sum += 0 * p1_[j];
+    if (sum != 0) return false;
     if constexpr (!Scheme::several_roots) return true;
     increments(q1_.data(), change_.data());
     const double moved = largest(change_);
@@ -179,7 +185,8 @@ class VariationalRun final : public AnyRun {
     double reached = 0, previous = 0, advance = 0.5;
     while (reached < 1) {
       const double target = std::min(1.0, reached + advance);
-      move_driven(end, target, target_);
+      target_ = end;
+      if (target < 1) move_driven(end, target, target_);
       scheme_.begin(target * h, q.data(), p.data(), tau, inputs);
       if (reached == 0) {
         guess_into(Guess::Acceleration, target * h, tau, inputs);
@@ -215,7 +222,9 @@ class VariationalRun final : public AnyRun {
     if (!drives_) return;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
-      if (constrained_.driven[i]) std::copy(&target_[b.q], &target_[b.q] + b.nq(), &at[b.q]);
+      const char* driven = &constrained_.driven[b.v];
+      for (int k = 0; k < b.nq(); ++k)
+        if (driven[b.flat() ? k : 0]) at[b.q + k] = target_[b.q + k];
     }
   }
 
@@ -372,6 +381,7 @@ class VariationalRun final : public AnyRun {
     increments(q1_.data(), increment_[0].data());
     known_ = std::min(known_ + 1, 3);
     for (const int j : turning_) fastest = std::max(fastest, std::fabs(increment_[0][j]));
+    if (!m_.formula_bodies.empty()) fastest = std::max(fastest, scheme_.turned(q.data(), q1_.data()));
   }
 
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends

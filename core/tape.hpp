@@ -61,9 +61,10 @@ struct Tape {
   // Machine code that does the same on numbers (symplectree/symbolic/formula_code.py), where there is some.
   void (*native)(const double** in, double** out, double* work) = nullptr;
 
-  // `work` holds work_size numbers. T: double, or a pack of several (pack.hpp).
+  // `work` holds work_size numbers. T: double, or a pack of several (pack.hpp). A function of its own at a round
+  // address: the time of this loop depends on where its branches lie, by a factor of two.
   template <class T>
-  void run(const T* in, T* out, T* work) const {
+  [[gnu::noinline, gnu::aligned(64)]] void run(const T* in, T* out, T* work) const {
     if constexpr (std::is_same_v<T, double>)
       if (native) return native(&in, &out, work);
     for (const Instruction& i : code) {

@@ -44,8 +44,8 @@ struct VariationalWorkspace {
   std::vector<double> pivot_inverse, u, b, r, zero;
   std::vector<double> scale;                  // of each velocity: size of the terms that r is made of
   std::vector<double> impulse, impulse_size;  // of each velocity: what constraints give at the beginning, and its terms
-  std::vector<double> reaction;               // of each velocity of a driven body: what r is there
-  std::vector<char> driven;                   // of each body: its coordinates are prescribed
+  std::vector<double> reaction;               // of each driven velocity: what r is there
+  std::vector<char> driven;                   // of each velocity: its coordinate is prescribed
   std::vector<double> damping, stiff;         // of each velocity: joint damping; a/h + c/2
   std::vector<std::array<double, 36>> block;  // of bodies with several coordinates: inverse of their pivot block
   std::vector<double> noise;                  // of each velocity: what rounding makes of r
@@ -78,7 +78,7 @@ struct VariationalWorkspace {
         impulse(m.nv),
         impulse_size(m.nv),
         reaction(m.nv),
-        driven(m.size()),
+        driven(m.nv),
         damping(m.nv),
         stiff(m.nv),
         block(m.size()),
@@ -277,7 +277,7 @@ inline void user_impulses(VariationalWorkspace& w, double h, const double* q0, c
   }
 }
 
-// w.r ← the residual after displace; of driven bodies it is kept in w.reaction instead. Returns the largest |r_j|
+// w.r ← the residual after displace; of driven velocities it is kept in w.reaction instead. Returns the largest |r_j|
 // relative to the size of the terms it is made of, and in `worst` which it is.
 inline double residual(VariationalWorkspace& w, double h, const double* q0, const double* q1, int& worst) {
   const Model& m = w.m;
@@ -292,7 +292,7 @@ inline double residual(VariationalWorkspace& w, double h, const double* q0, cons
       const Spatial<double>& S = w.now->S[j];
       const double given = w.b[j] + w.impulse[j] + w.user_impulse[j];
       w.r[j] = given - t[k] - dot(S, F);
-      if (w.driven[i]) {
+      if (w.driven[j]) {
         w.reaction[j] = w.r[j];
         w.r[j] = 0, w.scale[j] = 1;
         continue;

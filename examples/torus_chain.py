@@ -36,7 +36,8 @@ inertia = (0.5 * polar + 0.125 * MASS * TUBE**2,) * 2 + (polar,)
 link = m.world.link("hook", st.Fixed(), rotate=(np.pi / 2, 0, 0))
 for i in range(RINGS):
     # angles of contact as they are where the chain hangs straight: the lowest point of the ring above, the highest below
-    joint = st.FormulaJoint(f"q{i}", contact, 2, start=(-np.pi / 2, np.pi / 2))
+    looks = {"moving_surface": torus} | ({} if i else {"base_surface": torus})
+    joint = st.FormulaJoint(f"q{i}", contact, 2, start=(-np.pi / 2, np.pi / 2), **looks)
     link = link.link(f"ring{i}", joint, mass=MASS, inertia=inertia)
 model = m.build()
 

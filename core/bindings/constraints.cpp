@@ -7,11 +7,6 @@ namespace {
 
 using Pointers = const double* const*;
 
-void mark(const Model& m, const In& driven, Constrained& c) {
-  c.driven.assign(m.size(), 0);
-  for (std::size_t k = 0; k < driven.size(); ++k) c.driven[static_cast<int>(driven.data()[k]) + 1] = 1;
-}
-
 nb::object values(NativeModel& self, nb::handle q) {
   const Model& m = self.model;
   auto loan = self.constrained.borrow();
@@ -27,12 +22,12 @@ nb::object jacobian(NativeModel& self, nb::handle q) {
                  [&](Pointers x, double* out, Workspace<double>&) { (*loan).rows(x[0], h.data(), out); });
 }
 
-// v (nv), then multipliers (rows), of momenta p; of `given` (nv) the velocities of driven bodies count.
+// v (nv), then multipliers (rows), of momenta p; of `given` (nv) the driven ones count.
 nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle given, In driven) {
   const Model& m = self.model;
   auto loan = self.constrained.borrow();
   Constrained& c = *loan;
-  mark(m, driven, c);
+  c.driven = marked(m, driven);
   return on_rows(self, std::array<Rows, 3>{{{q, m.nq}, {p, m.nv}, {given, m.nv}}}, std::array{m.nv + m.rows}, false,
                  [&](Pointers x, double* out, Workspace<double>&) {
                    std::copy(x[2], x[2] + m.nv, out);
@@ -41,8 +36,7 @@ nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle gi
                  });
 }
 
-// a (nv), multipliers (rows) and forces on driven bodies (nv); of `given` (nv) the accelerations of driven bodies
-// count.
+// a (nv), multipliers (rows) and forces on driven velocities (nv); of `given` (nv) the accelerations of these count.
 nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handle tau, nb::handle given,
                         nb::handle inputs, In driven) {
   const Model& m = self.model;
@@ -50,7 +44,7 @@ nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handl
   const double* u = inputs_or_zero(self, inputs);
   auto loan = self.constrained.borrow();
   Constrained& c = *loan;
-  mark(m, driven, c);
+  c.driven = marked(m, driven);
   return on_rows(self, std::array<Rows, 4>{{{q, m.nq}, {v, m.nv}, {tau, m.nv}, {given, m.nv}}},
                  std::array{2 * m.nv + m.rows}, false, [&](Pointers x, double* out, Workspace<double>&) {
                    std::copy(x[3], x[3] + m.nv, out);

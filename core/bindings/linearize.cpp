@@ -15,7 +15,7 @@ class NativeLinearizer final : public StepLinearizer {
   NativeLinearizer(NativeModel& model, int action, double alpha, int solver, double tolerance, int max_iterations,
                    double step, In driven)
       : NativeLinearizer(model.model, {action, alpha, solver, tolerance, max_iterations, step},
-                         mask(model.model, driven)) {}
+                         marked(model.model, driven)) {}
 
   NativeLinearizer(const Model& m, const StepChoice& choice, std::vector<char> driven)
       : m_(m), mask_(std::move(driven)), action_(choice.action), alpha_(choice.alpha), constrained_(m_) {
@@ -105,12 +105,6 @@ class NativeLinearizer final : public StepLinearizer {
     if (!general_) general_ = std::make_unique<Linearizer>(m_, action_, alpha_, mask_);
   }
 
-  static std::vector<char> mask(const Model& m, const In& driven) {
-    std::vector<char> out(m.size());
-    for (std::size_t k = 0; k < driven.size(); ++k) out[static_cast<int>(driven.data()[k]) + 1] = 1;
-    return out;
-  }
-
   // p ← momenta of the velocity along the constraints that goes with it.
   void project(const double* rates, double* p) {
     point_.v.assign(rates, rates + m_.nv);
@@ -136,7 +130,7 @@ class NativeLinearizer final : public StepLinearizer {
 }  // namespace
 
 std::unique_ptr<StepLinearizer> step_linearizer(const Model& m, const StepChoice& choice) {
-  return std::make_unique<NativeLinearizer>(m, choice, std::vector<char>(m.size()));
+  return std::make_unique<NativeLinearizer>(m, choice, std::vector<char>(m.nv));
 }
 
 void bind_linearize(nb::module_& module) {

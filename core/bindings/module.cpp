@@ -120,11 +120,12 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   }
 }
 
-// The results of a tape at `in`.
+// The results of a tape at each row of `in`.
 void run_tape(const nb::object& given, In in, Out out) {
   const Tape t = tape(given);
   std::vector<double> work(t.work_size);
-  t.run(in.data(), out.data(), work.data());
+  const std::size_t rows = t.outputs ? out.size() / t.outputs : 0;
+  for (std::size_t k = 0; k < rows; ++k) t.run(in.data() + k * t.inputs, out.data() + k * t.outputs, work.data());
 }
 
 // Machine code in place of a tape: of a joint or an element by its number and order, or of a potential.

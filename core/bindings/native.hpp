@@ -57,6 +57,13 @@ inline std::size_t rows(const In& a, int width) {
   return a.size() / width;
 }
 
+// Marks (nv) of velocities by their numbers.
+inline std::vector<char> marked(const Model& m, const In& velocities) {
+  std::vector<char> out(m.nv);
+  for (std::size_t k = 0; k < velocities.size(); ++k) out[static_cast<int>(velocities.data()[k])] = 1;
+  return out;
+}
+
 void bind_dynamics(nb::class_<NativeModel>& cls);
 void bind_derivatives(nb::class_<NativeModel>& cls);
 void bind_constraints(nb::class_<NativeModel>& cls);

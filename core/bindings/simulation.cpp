@@ -16,8 +16,7 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
   auto& w = *loan;
   auto constrained_loan = self.constrained.borrow();
   Constrained& c = *constrained_loan;
-  c.driven.assign(m.size(), 0);
-  for (std::size_t i = 0; i < driven.size(); ++i) c.driven[static_cast<int>(driven.data()[i]) + 1] = 1;
+  c.driven = marked(m, driven);
   const bool is_free = c.is_free();
   std::vector<double> scratch(3 * (m.nq + m.nv));
   for (int k = 0; k < steps; ++k) {
@@ -42,11 +41,12 @@ int run(NativeModel& self, int method, double t0, double h, int first, int steps
       step_rk4(m, acceleration, t, h, q.data(), v.data(), scratch.data());
     }
     for (std::size_t i = 0; i < driven.size(); ++i) {
-      const Body& b = m.bodies[static_cast<int>(driven.data()[i]) + 1];
-      const double *target = targets.data() + static_cast<std::size_t>(k) * m.nq + b.q,
-                   *rate = rates.data() + static_cast<std::size_t>(k) * m.nv + b.v;
-      std::copy(target, target + b.nq(), q.data() + b.q);
-      std::copy(rate, rate + b.nv, v.data() + b.v);
+      const int j = static_cast<int>(driven.data()[i]);
+      const Body& b = m.bodies[m.body_of[j]];
+      const double* target = targets.data() + static_cast<std::size_t>(k) * m.nq;
+      v.data()[j] = rates.data()[static_cast<std::size_t>(k) * m.nv + j];
+      if (b.flat()) q.data()[b.q + j - b.v] = target[b.q + j - b.v];
+      if (!b.flat() && j == b.v) std::copy(target + b.q, target + b.q + b.nq(), q.data() + b.q);
     }
     double sum = 0;
     for (int j = 0; j < m.nv; ++j) sum += 0 * v.data()[j];

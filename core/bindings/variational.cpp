@@ -91,9 +91,7 @@ class ActionRun final : public NativeRun {
     } else {
       run_ = action_run(m, action, alpha, solver, s);
     }
-    std::vector<char> mask(m.size());
-    for (std::size_t k = 0; k < driven.size(); ++k) mask[static_cast<int>(driven.data()[k]) + 1] = 1;
-    run_->drive(mask);
+    run_->drive(marked(m, driven));
   }
 
   void reset(const double* q0, const double* p0, const double* rate) override {

@@ -106,7 +106,7 @@ def linearize(
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
     motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
-    native = _native(model, method, float(dt), tuple(int(b) for b in motion.bodies), chosen)
+    native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.driven)), chosen)
     target = motion.place(q, float(dt)) if motion else q
     return _computed(model, method, native, q, p, source, motion, target, order, contract, chosen)
 

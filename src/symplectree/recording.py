@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.errors import ModelError
+from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import Run
 from symplectree.integrators.classical import no_longer_finite
+from symplectree.integrators.formula_faults import FormulaWatch
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -50,6 +51,7 @@ class Recording:
                 f"save_every={self.every * max(2, -(-size // MOST_BYTES))} or more"
             ) from None
         self.interval = restart_interval(model)
+        self.watch = FormulaWatch(model, leaps=not run.compares_poses)
         self.kept: dict[str, Array] = {}
         self.done = 0  # number of the step after which the last saved state was reached
         self.q[0], self.x[0] = run.q, run.x
@@ -88,6 +90,7 @@ class Recording:
         else:
             count, every, q, x = whole * self.every, self.every, self.q[row : row + whole], self.x[row : row + whole]
         q[:, 0] = np.nan
+        before = self.run.q.copy(), self.run.x.copy()
         try:
             taken = self.run.advance(first, count, every, q, x)
         finally:
@@ -97,6 +100,8 @@ class Recording:
             self.done += saved * every
             self._keep(self.run.statistics(), begun=first % self.every != 0)
             self._rate_rows(row)
+        if self.watch and saved:
+            self._look(first, every, before, slice(row, row + saved))
         if taken < count:
             raise self.run.failure(first + taken)
         if saved * every < count:
@@ -104,6 +109,19 @@ class Recording:
         if self.done % self.interval == 0:
             self._restart()
         return count
+
+    def _look(self, first: int, every: int, before: tuple[Array, Array], new: slice) -> None:
+        """Raise ConvergenceError when a formula has a fault between the states from `before` on; what precedes is kept."""
+        found = self.watch.first(np.concatenate([before[0][None], self.q[new]]))
+        if found is None:
+            return
+        self.done = first + found[0] * every
+        if self.done % self.every:  # within an interval: the state stands in the row that the new one has taken
+            self.q[new.start], self.x[new.start] = before
+        time = self.done * self.settings.dt
+        raise ConvergenceError(
+            f"the step {self.done} (t = {time:.6g} s) leads across a fault: {found[1]}", step=self.done, time=time
+        )
 
     def trajectory(self) -> Trajectory:
         """Everything up to now."""

@@ -18,8 +18,9 @@ from symplectree.dynamics.constraints import velocities
 from symplectree.errors import ModelError, ResultError
 from symplectree.integrators import Method, Variational
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import element_fault
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.joints import SymbolicJoint
+from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, shown
@@ -188,6 +189,10 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     for place in model.full.joints.values():
         if isinstance(place.joint, SymbolicJoint) and (fault := place.joint.fault(whole[place.q])) is not None:
             raise ModelError(f"{fault}; start elsewhere")
+        if isinstance(place.joint, SurfaceContactJoint) and (fault := place.joint.crossing(q[place.q])) is not None:
+            raise ModelError(f"{fault}; start elsewhere")
+    if (fault := element_fault(model, q, v)) is not None:
+        raise ModelError(f"{fault}; start elsewhere")
     return q, v
 
 
@@ -204,7 +209,7 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *
     errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors)
-    projected = velocities(model, q, momenta(model, q, v), v, prescribed.bodies)
+    projected = velocities(model, q, momenta(model, q, v), v, prescribed.driven)
     change = np.abs(projected - v)
     if np.any(change > 1e-9 * (1 + np.abs(v))) and not told:
         worst = int(np.argmax(change))

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from symplectree.dynamics import momenta
-from symplectree.errors import ModelError
+from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import Method, Run
 from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import FormulaWatch, element_fault
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
@@ -44,7 +45,10 @@ class Stepper:
         self._prescribed = Prescribed(model, given, self.dt)
         self._started: Run | None = None
         self._count = 0
-        if not model.rows and np.all(np.isfinite(model.whole(model.neutral))):
+        self._watch = FormulaWatch(model, leaps=True)
+        whole = model.whole(model.neutral)
+        valued = np.all(np.isfinite(whole)) and element_fault(model.full, whole, np.zeros(model.full.nv)) is None
+        if not model.rows and valued:
             self.reset(model.neutral)
 
     def reset(self, q: Any, v: Any = None) -> None:
@@ -90,8 +94,14 @@ class Stepper:
 
     def _advance(self, steps: int) -> None:
         q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
+        before = self._run.q.copy(), self._run.x.copy()
         done = self._run.advance(self._count, steps, max(steps, 1), q, x)
         self._run.counts.clear()  # a loop may go on for ever
+        if self._watch and (found := self._watch.first(np.array([before[0], self._run.q]))) is not None:
+            self._run.q[:], self._run.x[:] = before  # the state stays as it was
+            self._run.restart(self._count)
+            why = f"the step {self._count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
+            raise ConvergenceError(why, step=self._count, time=self.t)
         self._count += done
         if done < steps:
             raise self._run.failure(self._count)
@@ -99,9 +109,11 @@ class Stepper:
     @property
     def _run(self) -> Run:
         if self._started is None:
-            raise ModelError(
-                "reset(q) the stepper first: the neutral configuration does not meet the model's constraints"
-            )
+            if self.model.rows:
+                raise ModelError(
+                    "the model has constraints; reset(q) the stepper to a configuration that meets them first"
+                )
+            raise ModelError("a formula has no value where all coordinates are zero; reset(q) the stepper first")
         return self._started
 
     @property

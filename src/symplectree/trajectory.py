@@ -128,9 +128,8 @@ class Trajectory:
 
     @cached_property
     def _driven(self) -> Array:
-        """Bodies whose coordinates are prescribed."""
-        places = [self.model.velocities.index(n) for n in self.prescribed]
-        return np.unique(self.model.body_of[places])
+        """Numbers of the velocities whose coordinates are prescribed."""
+        return np.unique([self.model.velocities.index(n) for n in self.prescribed])
 
     @cached_property
     def kinetic(self) -> Array:

@@ -7,6 +7,7 @@ import symplectree as st
 from formulas import ball_by_angles, helix, revolute, screw, torus, wave
 from mechanisms import MIXED, random_mechanism, random_state, symplectic_defect
 from symplectree.lie import quaternion_exp, quaternion_product
+from symplectree.symbolic import rotation
 
 ACTIONS = [st.Variational(action=action) for action in ("cayley", "chord", "exp")]
 SAME_COORDINATES = [
@@ -169,14 +170,6 @@ def test_a_formula_that_ends_stops_the_run_by_name():
         st.simulate(model, {"s": 1.5}, duration=1, dt=0.01)
 
 
-def test_one_coordinate_of_a_formula_cannot_be_prescribed_alone():
-    model = both(ball_by_angles()).build()
-    with pytest.raises(st.ModelError, match="whole joint 'j'"):
-        st.simulate(model, {}, duration=1, dt=0.1, prescribed={"j.1": 0.0})
-    with pytest.raises(st.ModelError, match="whole joint"):
-        st.project_velocity(model, model.neutral, np.zeros(model.nv), fixed=["j.1"])
-
-
 def test_a_cusp_is_named():
     """Where the wire has a point, its parameter moves the bead no more."""
     m = st.Mechanism()
@@ -206,3 +199,31 @@ def test_orders_of_convergence():
             for h in steps
         ]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("joint", "speed"),
+    [
+        (revolute(), 70.0),
+        (st.FormulaJoint("j", lambda q: (rotation("y", -3.5 * q), (0, 0, 0))), 20.0),
+        (st.FormulaJoint("j", lambda q: (rotation("x", q[1]) @ rotation("y", q[0]), (0, 0, 0)), 2), (70.0, 0.0)),
+    ],
+    ids=["revolute", "geared", "two"],
+)
+def test_fast_turns_are_told(joint, speed, compiled):
+    """By 0.7 rad a step, of which the action makes 0.616, as of a hinge; against the arm that carries the wheel."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    arm = m.world.link("arm", st.Revolute("arm", "z"), mass=1, inertia=(1, 1, 1))
+    arm.link("wheel", joint, at=(1, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    model = m.build().compile() if compiled else m.build()
+    with pytest.warns(UserWarning, match=r"turned by up to 0\.616 rad in one step"):
+        st.simulate(model, {}, v0={"j": speed, "arm": 1.0}, duration=0.05, dt=0.01)
+
+
+def test_slow_turns_and_slides_are_not_told(recwarn):
+    m = st.Mechanism(gravity=(0, 0, 0))
+    fast = m.world.link("fast", st.Revolute("fast", "y"), mass=1, inertia=(1, 1, 1))
+    fast.link("slide", st.FormulaJoint("j", lambda q: (np.eye(3), [0, 5 * q, 0])), mass=1, inertia=(1, 1, 1))
+    st.simulate(m.build(), {}, v0={"fast": 50.0, "j": 100.0}, duration=0.05, dt=0.01)  # 0.5 rad and 5 m a step
+    assert not recwarn.list

@@ -45,6 +45,22 @@ def test_like_the_core(tmp_path):
         assert np.abs(result - expected).max() <= 1e-11 * np.abs(expected).max()  # sums in another order
 
 
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+def test_stiffness_and_rest_length_as_arguments(tmp_path):
+    def chain(stiffness, length, damping):
+        m = spatial_chain(3)
+        return m.add(st.Spring("world", "tip", stiffness=stiffness, length=length, damping=damping, name="s")).build()
+
+    model = chain(5.0, 0.5, 0.1)
+    names = ["s.stiffness", "s.length", "s.damping"]
+    Equations(model, parameters=names).to_c(tmp_path / "sprung.c", names=["inverse_dynamics"])
+    q, v, a = random_state(model, 1)
+    for numbers in ((7.0, 0.3, 0.4), (0.0, 0.0, 0.0)):
+        tau = call(library(tmp_path / "sprung.c").inverse_dynamics, model.nv, q, v, a, np.zeros(1), numbers)
+        expected = st.inverse_dynamics(chain(*numbers), q, v, a)
+        assert np.abs(tau - expected).max() <= 1e-11 * np.abs(expected).max()  # sums in another order
+
+
 def test_the_head_says_what_is_what(tmp_path):
     eq = Equations(spatial_chain(2).build(), parameters=["link0.mass"])
     eq.to_c(tmp_path / "chain.c", names=["inverse_dynamics"])

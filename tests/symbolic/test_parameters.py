@@ -64,6 +64,70 @@ def test_branches_and_every_joint():
     assert np.abs(tau - native).max() < 1e-11 * np.abs(native).max()
 
 
+SPRUNG = {
+    "coil": (20.0, 0.5, 0.3), "band": (7.0, 0.0, 0.0), "hinge": (3.0, 0.2), "drag": (0.4,), "oil": (0.6,)
+}  # fmt: skip
+QUANTITIES = {
+    "coil": ("stiffness", "length", "damping"), "band": ("stiffness", "length", "damping"),
+    "hinge": ("stiffness", "rest"), "drag": ("damping",), "oil": ("damping",),
+}  # fmt: skip
+
+
+def sprung(numbers) -> st.Model:
+    """An arm with a spring of every kind; `oil` is a damper on both coordinates of a joint."""
+    m = st.Mechanism()
+    upper = m.world.link("upper", st.Universal("shoulder"), mass=1.3, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.02))
+    lower = upper.link("lower", st.Revolute("elbow", "y"), at=(0, 0, -1), mass=1, com=(0, 0.1, -0.5))
+    lower.frame("tip", at=(0, 0.1, -1))
+    m.world.frame("peg", at=(0.7, 0.1, 0.2))
+    k, length, c = numbers["coil"]
+    m.add(st.Spring("tip", "peg", stiffness=k, length=length, damping=c, name="coil"))
+    k, length, c = numbers["band"]
+    m.add(st.Spring("world", "lower", stiffness=k, length=length, damping=c, name="band"))
+    k, rest = numbers["hinge"]
+    m.add(st.JointSpring("elbow", k, rest=rest, name="hinge"), st.Damper("upper", "tip", *numbers["drag"], name="drag"))
+    m.add(st.JointDamper("shoulder", *numbers["oil"], name="oil"))
+    return m.build()
+
+
+NAMES = [f"{name}.{quantity}" for name, quantities in QUANTITIES.items() for quantity in quantities]
+
+
+def test_springs_and_dampers():
+    """Other numbers than the model's, zeros among them, give what a model with these gives; as code, too."""
+    model = sprung(SPRUNG)
+    eq = Equations(model, parameters=NAMES)
+    assert eq.parameter_names == tuple(NAMES)
+    np.testing.assert_array_equal(eq.parameter_values, [x for name in QUANTITIES for x in SPRUNG[name]])
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        other = {name: tuple(rng.uniform(0, 3, len(values)) * rng.integers(0, 2, len(values)))
+                 for name, values in SPRUNG.items()}  # fmt: skip
+        numbers = np.concatenate([*other.values()])
+        q, v, a = random_state(model, 5)
+        for backend in ("casadi", "llvm"):
+            forward = eq.compile("forward_dynamics", backend=backend)(q, v, a, parameters=numbers)
+            np.testing.assert_allclose(forward, st.forward_dynamics(sprung(other), q, v, a), rtol=0, atol=1e-11)
+        tau = eq.compile("inverse_dynamics")(q, v, a, parameters=dict(zip(NAMES, numbers, strict=True)))
+        np.testing.assert_allclose(tau, st.inverse_dynamics(sprung(other), q, v, a), rtol=0, atol=1e-12)
+
+
+def test_stiffness_is_linear():
+    eq = Equations(sprung(SPRUNG), parameters=["coil.stiffness"])
+    slope = casadi.Function("Y", [eq.q, eq.v], [eq.coefficient(eq.inverse_dynamics(), eq.parameters[0])])
+    q, v, a = random_state(eq.model, 3)
+    soft, hard = (
+        st.inverse_dynamics(sprung(SPRUNG | {"coil": (k, *SPRUNG["coil"][1:])}), q, v, a) for k in (20.0, 30.0)
+    )
+    np.testing.assert_allclose(np.ravel(slope(q, v).full()), (hard - soft) / 10, rtol=0, atol=1e-12)
+
+
+def test_quantities_that_an_element_has_not():
+    for name in ("drag.stiffness", "coil.rest", "hinge.length", "oil.length"):
+        with pytest.raises(st.ModelError, match=f"no parameter is named '{name}'"):
+            Equations(sprung(SPRUNG), parameters=[name])
+
+
 @pytest.mark.parametrize(
     ("names", "words"),
     [

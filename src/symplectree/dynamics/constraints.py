@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from symplectree.dynamics.arguments import inputs_vector, prepared, velocity
 from symplectree.errors import ModelError
-from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
 
@@ -54,15 +53,8 @@ def project_velocity(model: Model, q: Any, v: Any, *, fixed: Iterable[str] = ())
     parts = {name: velocity_places(model, name) for name in fixed}
     require_mass(model, [n for name, part in parts.items() for n in (name, *model.velocities[part])])
     driven = [j for part in parts.values() for j in range(part.start, part.stop)]
-    for place in model.joints.values():
-        held = set(driven) & set(range(place.v.start, place.v.stop))
-        if isinstance(place.joint, SymbolicJoint) and 0 < len(held) < place.joint.nv:
-            raise ModelError(
-                f"fixed names a part of joint {place.joint.name!r}, which is a formula; name the whole joint"
-            )
-    bodies = np.unique(model.body_of[driven])
     v = velocity(model, v)
-    return velocities(model, q, momenta(model, q, v), v, bodies)
+    return velocities(model, q, momenta(model, q, v), v, np.unique(driven))
 
 
 def velocity_places(model: Model, name: str) -> slice:
@@ -75,14 +67,14 @@ def velocity_places(model: Model, name: str) -> slice:
 
 
 def velocities(model: Model, q: Array, p: Array, given: Array, driven: ArrayLike) -> Array:
-    """v with M v − Dhᵀμ = p and Dh v = 0, where driven bodies move as `given` (nv) says."""
-    bodies = np.asarray(driven, dtype=float)
-    if not len(model.rows) and not len(bodies):
+    """v with M v − Dhᵀμ = p and Dh v = 0, where those with the numbers `driven` are as `given` (nv) says."""
+    held = np.asarray(driven, dtype=float)
+    if not len(model.rows) and not len(held):
         from symplectree.dynamics.forces import inverse_mass_product
 
         return inverse_mass_product(model, q, p)
     native = model.native.constrained_velocity
-    solution = prepared(model, lambda q, p, given: native(q, p, given, bodies), q, p=p, given=given)
+    solution = prepared(model, lambda q, p, given: native(q, p, given, held), q, p=p, given=given)
     return np.ascontiguousarray(solution[..., : model.nv])
 
 

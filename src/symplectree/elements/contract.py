@@ -37,6 +37,10 @@ class Element:
         """Names of coordinates that this element makes, unless a joint has them."""
         return ()
 
+    def written(self, count: Callable[[Any], int]) -> Element:
+        """The element as a file holds it; `count` says how many numbers coordinates by name are (None: all)."""
+        return self
+
     def lower(self, into: Lowering) -> Element:
         """Add this element's rows to the tables; return the element as the model keeps it."""
         raise TypeError(f"{type(self).__name__} gives no rows")

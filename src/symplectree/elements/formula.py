@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, Lowering, UserRows
 from symplectree.errors import ModelError
 from symplectree.numeric import shown
 from symplectree.symbolic.tape import Tape
+from symplectree.symbolic.tape_function import as_tape
 from symplectree.symbolic.trace import tape_of, traced
+
+E = TypeVar("E", bound=Element)
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,6 @@ class FormulaPotential(Element):
     coordinates: names of coordinates or joints without quaternion, all when left out.
     """
 
-    in_files: ClassVar[bool] = False
-
     function: Callable[[Any], Any]
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
@@ -33,16 +34,17 @@ class FormulaPotential(Element):
         import casadi
 
         rows, q, v = _rows(into, "potential", self.coordinates, self.function)
-        V = _result(into, self.function, q)
+        kept, V = _result(into, self, q)
         if V.numel() != 1:
             raise ModelError(f"{into.what}: the formula gives {V.numel()} numbers; a potential is one")
+        _require_dependence(into, V, q)
         gradient = casadi.gradient(V, q)
         rows.tapes = _tapes(into, [q, v], [V], [gradient], [casadi.jacobian(gradient, q)])
         into.tables.users.append(rows)
-        return self
+        return kept
 
-    def __getstate__(self) -> dict[str, Any]:
-        return without_functions(self)
+    def written(self, count: Callable[[Any], int]) -> Element:
+        return as_data(_listed(self), count(self.coordinates))
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,6 @@ class FormulaForce(Element):
     coordinates: as for `FormulaPotential`.
     """
 
-    in_files: ClassVar[bool] = False
-
     function: Callable[[Any, Any], Any]
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
@@ -64,15 +64,15 @@ class FormulaForce(Element):
         import casadi
 
         rows, q, v = _rows(into, "force", self.coordinates, self.function)
-        f = _result(into, self.function, q, v)
+        kept, f = _result(into, self, q, v)
         if f.numel() != len(rows.v):
             raise ModelError(f"{into.what}: the formula gives {f.numel()} forces for {len(rows.v)} coordinates")
         rows.tapes = _tapes(into, [q, v], [f], [casadi.jacobian(f, q).T], [casadi.jacobian(f, v).T])
         into.tables.users.append(rows)
-        return self
+        return kept
 
-    def __getstate__(self) -> dict[str, Any]:
-        return without_functions(self)
+    def written(self, count: Callable[[Any], int]) -> Element:
+        return as_data(_listed(self), *[count(self.coordinates)] * 2)
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,6 @@ class FormulaConstraint(Constraint):
     coordinates: as for `FormulaPotential`.
     """
 
-    in_files: ClassVar[bool] = False
-
     function: Callable[[Any], Any]
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
@@ -94,19 +92,29 @@ class FormulaConstraint(Constraint):
         import casadi
 
         rows, q, v = _rows(into, "constraint", self.coordinates, self.function)
-        h = _result(into, self.function, q)
+        kept, h = _result(into, self, q)
+        if h.numel() == 0:
+            raise ModelError(f"{into.what}: the formula gives no numbers; a constraint has one row or several")
+        for i in range(h.numel()):
+            _require_dependence(into, h[i], q)
         G = casadi.jacobian(h, q)
         rows.tapes = _tapes(into, [q, v], [h], [G.T], [casadi.jacobian(G @ v, q) @ v])
         add_rows(into, rows, h.numel())
-        return self
+        return kept
 
-    def __getstate__(self) -> dict[str, Any]:
-        return without_functions(self)
+    def written(self, count: Callable[[Any], int]) -> Element:
+        return as_data(_listed(self), count(self.coordinates))
 
 
-def without_functions(element: Element) -> dict[str, Any]:
-    """What pickling keeps of an element in a model: its tapes are in the model's tables."""
-    return {name: None if callable(value) else value for name, value in vars(element).items()}
+def as_data(element: E, *sizes: int) -> E:
+    """The element with its function of vectors of these sizes as data: what models keep, and files hold."""
+    return replace(element, function=as_tape(element.function, *sizes))  # type: ignore[attr-defined, call-arg]
+
+
+def _listed(element: E) -> E:
+    """The element with a single name as a list of one, as files hold it."""
+    names = element.coordinates  # type: ignore[attr-defined]
+    return replace(element, coordinates=(names,)) if isinstance(names, str) else element  # type: ignore[call-arg]
 
 
 def add_rows(into: Lowering, rows: UserRows, count: int) -> None:
@@ -133,11 +141,20 @@ def _rows(into: Lowering, kind: str, names: Any, function: Any) -> tuple[UserRow
     return rows, casadi.SX.sym("q", len(q)), casadi.SX.sym("v", len(v))
 
 
-def _result(into: Lowering, function: Callable[..., Any], *arguments: Any) -> Any:
+def _result(into: Lowering, element: E, *arguments: Any) -> tuple[E, Any]:
+    """The element with its function as data, and what this gives for symbols, as a column."""
     try:
-        return traced(function, *arguments)
+        kept = as_data(element, *(argument.numel() for argument in arguments))
+        return kept, traced(kept.function, *arguments)  # type: ignore[attr-defined]
     except ModelError as error:
         raise ModelError(f"{into.what}: {error}") from None
+
+
+def _require_dependence(into: Lowering, expression: Any, q: Any) -> None:
+    import casadi
+
+    if not casadi.depends_on(expression, q):
+        raise ModelError(f"{into.what}: the formula does not depend on its coordinates, so that it does nothing")
 
 
 def _tapes(into: Lowering, inputs: list[Any], *orders: list[Any]) -> tuple[Tape, ...]:

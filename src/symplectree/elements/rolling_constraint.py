@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Lowering, UserRows
@@ -24,8 +24,6 @@ class RollingConstraint(Constraint):
 
     pivoting: may the body turn about the normal of the contact? False adds a row that keeps it from doing so.
     """
-
-    in_files: ClassVar[bool] = False  # a file holds the joint's pose, but not its surfaces
 
     joint: str
     pivoting: bool = field(default=True, kw_only=True)
@@ -60,7 +58,7 @@ class RollingConstraint(Constraint):
         from symplectree.symbolic.frames import surface_frame
 
         _, _, S, _ = joint.expressions(q)
-        frame = traced(lambda u, v: casadi.vec(surface_frame(joint.second, u, v)), q[2], q[3])
+        frame = traced(lambda u, v: casadi.vec(surface_frame(joint.sheets[1], u, v)), q[2], q[3])
         frame = casadi.reshape(frame, 4, 4)
         at, axes = frame[:3, 3], frame[:3, :2]
         rates = casadi.horzcat(*(S[3:, j] + casadi.cross(S[:3, j], at) for j in range(q.numel())))

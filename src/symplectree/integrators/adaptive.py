@@ -49,6 +49,7 @@ class Adaptive:
 
 
 class _AdaptiveRun:
+    compares_poses = False
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(
@@ -119,8 +120,8 @@ class _AdaptiveRun:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x)
-        given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies
-        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, bodies)
+        given, driven = self.prescribed.acceleration(t), self.prescribed.driven
+        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, driven)
         rows = len(model.rows)
         kept.multipliers[row] = solution[model.nv : model.nv + rows]
         kept.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
@@ -161,7 +162,7 @@ class _AdaptiveRun:
             step = np.zeros(model.nv)
             step[self._loose] = -np.linalg.lstsq(G[:, self._loose], off, rcond=WEAK)[0]
             q = retract(model, q, step)
-        return np.concatenate([q, velocities(model, q, momenta(model, q, v), v, self.prescribed.bodies)])
+        return np.concatenate([q, velocities(model, q, momenta(model, q, v), v, self.prescribed.driven)])
 
     def _rate(self, t: float, y: Array) -> Array:
         model = self.model
@@ -172,6 +173,6 @@ class _AdaptiveRun:
         rate = model.native.configuration_rate(q, v)
         if not model.rows and not self.prescribed:
             return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])
-        given, bodies = self.prescribed.acceleration(t), self.prescribed.bodies
-        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, bodies)
+        given, driven = self.prescribed.acceleration(t), self.prescribed.driven
+        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, driven)
         return np.concatenate([rate, solution[: model.nv]])

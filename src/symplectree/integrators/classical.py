@@ -43,6 +43,7 @@ class RK4:
 
 
 class _ClassicalRun:
+    compares_poses = False
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(
@@ -64,7 +65,7 @@ class _ClassicalRun:
         self.counts.append((first, save_every, kept.rows))
         done: int = self.model.native.run_classical(
             self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
-            tau, inputs, source.function, source.q, source.v, given.bodies, targets, rates, given.accelerations(halves),
+            tau, inputs, source.function, source.q, source.v, given.driven, targets, rates, given.accelerations(halves),
             kept.multipliers, kept.reactions,
         )  # fmt: skip
         kept.fill(done // save_every)

@@ -18,10 +18,12 @@ from symplectree.mechanism.model import Model
 class Run(Protocol):
     """The state of one integration.
 
+    `compares_poses` says whether a step looks at the bodies' poses at both of its ends, not at derivatives alone.
     `second` says whether the state's second half is a velocity or a momentum; `q` and `x` (that half) are current.
     `counts` grows with every call of `advance`: its first step, how many steps a row stands for, and the rows.
     """
 
+    compares_poses: bool
     second: ClassVar[Literal["v", "p"]]
     q: Array
     x: Array

@@ -10,7 +10,6 @@ import numpy as np
 
 from symplectree.dynamics.constraints import require_mass
 from symplectree.errors import ModelError
-from symplectree.joints import SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model, unknown_coordinate
 from symplectree.numeric import real_array, shown
@@ -39,19 +38,19 @@ class Prescribed:
         self.end = math.inf if steps is None else steps * dt
         self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
         self._constant: set[Callable[[float], Array]] = set()
-        bodies: set[int] = set()
+        driven: set[int] = set()
         for name, motion in (given or {}).items():
             q, v, place = self._find(name)
-            covered = {int(body) for body in model.body_of[v]}
-            if covered & bodies:
+            covered = set(range(v.start, v.stop))
+            if covered & driven:
                 raise ModelError(f"coordinate {name!r} is prescribed twice")
-            bodies |= covered
+            driven |= covered
             function = _function(name, motion, q.stop - q.start, dt, steps)
             if not callable(motion) and np.size(motion) == q.stop - q.start:
                 self._constant.add(function)
             self.motions.append((name, q, v, place, function))
-        self.bodies = np.array(sorted(bodies), dtype=float)
         self.velocities = np.array([j for _, _, v, _, _ in self.motions for j in range(v.start, v.stop)], dtype=int)
+        self.driven = np.array(sorted(driven), dtype=float)  # the same in the order of v, as the core takes them
         self.names = tuple(model.velocities[j] for j in self.velocities)
         require_mass(model, [n for name, _, v, _, _ in self.motions for n in (name, *model.velocities[v])])
 
@@ -131,11 +130,6 @@ class Prescribed:
                 if place.joint.nq != place.joint.nv:
                     raise ModelError(
                         f"{name!r} is part of a quaternion; prescribe the whole joint {place.joint.name!r}"
-                    )
-                if isinstance(place.joint, SymbolicJoint):
-                    raise ModelError(
-                        f"{name!r} is one of {place.joint.nq} coordinates of a formula; prescribe the whole joint "
-                        f"{place.joint.name!r}"
                     )
                 i = model.coordinates[place.q].index(name)
                 return (

@@ -57,15 +57,13 @@ def fastest_decay(model: Model, q: Array, prescribed: Prescribed) -> tuple[float
     return rate, model.velocities[int(np.argmax(np.abs(d)))]
 
 
-def _dominant(
-    model: Model, q: Array, prescribed: Prescribed, force: Callable[[Array], Array]
-) -> tuple[float, Array]:
+def _dominant(model: Model, q: Array, prescribed: Prescribed, force: Callable[[Array], Array]) -> tuple[float, Array]:
     """The eigenvalue of M⁻¹ force along the constraints that is largest in size, 0 where there is none, and its vector."""
     still, found = np.zeros(model.nv), 0.0
     d = np.random.default_rng(0).normal(size=model.nv)
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
-            d = velocities(model, q, momenta(model, q, d), still, prescribed.bodies)  # along the constraints
+            d = velocities(model, q, momenta(model, q, d), still, prescribed.driven)  # along the constraints
             size = np.abs(d).max()
             if not (np.isfinite(size) and size > 0):
                 return 0.0, still
@@ -74,5 +72,5 @@ def _dominant(
             found = float(d @ f) / float(d @ momenta(model, q, d))
             if not np.isfinite(found):
                 return 0.0, still
-            last, d = d, velocities(model, q, f, still, prescribed.bodies)
+            last, d = d, velocities(model, q, f, still, prescribed.driven)
     return found, last

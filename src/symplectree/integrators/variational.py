@@ -115,6 +115,7 @@ class VariationalRun:
     ) -> None:
         self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
         self._composed = method.order == 2 or bool(model.full.rows or prescribed)
+        self.compares_poses = self._composed and method.action in ACTIONS[:3]
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
         self._fastest, self._shortened = 0.0, 0
         self._native: Any = None
@@ -135,7 +136,7 @@ class VariationalRun:
             self._native = core.ActionRun(
                 model.tree_native, action, float(method.alpha), solver, guess,
                 1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
-                self._stages, self.prescribed.bodies, direction, check, work,
+                self._stages, model.tree_places(self.prescribed.driven), direction, check, work,
             )  # fmt: skip
             if model.shared is not None:
                 self._native = SharedRun(model.shared, self._native)

@@ -7,6 +7,7 @@
 | `(tape WORK (const 1 3) (input 0 0 0) …)` | instructions (operation result first second), see `symbolic/tape.py` |
 | `(spline (breaks …) (coefficients (a b c d) …))` | piecewise cubics, highest power first |
 | `(pose N WORK (const 1 3) …)` | a joint's pose: a tape of its N coordinates with 12 outputs, R by columns and x |
+| `(values N M WORK (const 1 3) …)` | a tape of N numbers with M outputs: curves, surfaces, potentials, constraints, … |
 
 Operations: + - * / ^ sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh abs sign min max.
 """
@@ -29,9 +30,11 @@ from symplectree.symbolic.formula import MANY, OPERATIONS, Formula, Step, from_t
 from symplectree.symbolic.pose_formula import PoseTape
 from symplectree.symbolic.tape import OPERATIONS as TAPE_OPERATIONS
 from symplectree.symbolic.tape import Tape
+from symplectree.symbolic.tape_function import TapeFunction
 
 DERIVATIVES = 4  # a tape gives the value and three derivatives
 POSE = 12  # numbers of a pose
+MOST_INPUTS = 10**6  # of a function of several numbers
 
 
 def read_function(source: Source, node: Node) -> Any:
@@ -134,6 +137,15 @@ def _pose(source: Source, node: Node) -> PoseTape:
     return PoseTape(_instructions(source, node, node.value[2], node.value[3:], inputs, POSE))
 
 
+def _values(source: Source, node: Node) -> TapeFunction:
+    if len(node.value) < 5:
+        raise source.error(node.at, "values are written (values INPUTS OUTPUTS WORK (operation result first second) …)")
+    inputs, outputs = _index(source, node.value[1], MOST_INPUTS), _index(source, node.value[2], len(node.value))
+    if inputs == 0 or outputs == 0:
+        raise source.error(node.at, "values have one input and one output or more")
+    return TapeFunction(_instructions(source, node, node.value[3], node.value[4:], inputs, outputs))
+
+
 def _instructions(source: Source, node: Node, size: Node, rows: list[Node], inputs: int, last: int) -> Tape:
     """Every place is checked, since the core trusts its tapes."""
     work = _index(source, size, len(rows) + 1)
@@ -163,8 +175,9 @@ def _instructions(source: Source, node: Node, size: Node, rows: list[Node], inpu
         code.append([TAPE_OPERATIONS.index(name), result, first, second])
         constants.append(_number(source, row.value[2]) if name == "CONST" else 0.0)
     if len(outputs) != last:
-        what = "the value and three derivatives" if last == DERIVATIVES else "a rotation by columns, and a position"
-        raise source.error(node.at, f"a {node.keyword} has outputs 0 to {last - 1}: {what}")
+        what = {"tape": "the value and three derivatives", "pose": "a rotation by columns, and a position"}
+        meaning = what.get(node.keyword, "as many as it says")
+        raise source.error(node.at, f"{node.keyword} has outputs 0 to {last - 1}: {meaning}")
     return Tape(np.array(code, dtype=np.int32), np.array(constants), work, inputs, last)
 
 
@@ -175,7 +188,7 @@ def _index(source: Source, node: Node, below: int) -> int:
     return int(value)
 
 
-FUNCTIONS = {"table": _table, "spline": _spline, "formula": _formula, "tape": _tape, "pose": _pose}
+FUNCTIONS = {"table": _table, "spline": _spline, "formula": _formula, "tape": _tape, "pose": _pose, "values": _values}
 
 
 def write_function(given: Any, what: str) -> Form:
@@ -186,6 +199,9 @@ def write_function(given: Any, what: str) -> Form:
     """
     if isinstance(given, PoseTape):
         return Form(["pose", str(given.tape.inputs), str(given.tape.work), *_written_rows(given.tape)])
+    if isinstance(given, TapeFunction):
+        tape = given.tape
+        return Form(["values", str(tape.inputs), str(tape.outputs), str(tape.work), *_written_rows(tape)])
     if isinstance(given, Formula):
         return _written_formula(given)
     if callable(given):

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -27,9 +27,9 @@ from symplectree.mechanism.mechanism import Frame
 from symplectree.numeric import real_array
 from symplectree.numeric import shown as shown_value
 
-TRUTHS = ("true", "false")
 RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", "shape", *FUNCTIONS}
 RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz"}
+TRUTH = {"true": True, "false": False}
 DEEPEST = 3  # lists in lists in lists: no value needs more
 
 
@@ -126,10 +126,10 @@ def read_value(source: Source, node: Node, hint: Any, what: str, depth: int = 0)
         return node.value
     if node.kind == "number" and int in allowed and node.value == int(node.value):
         return int(node.value)
-    if node.kind == "text" and (anything or str in allowed):
+    if node.kind == "text" and (anything or str in allowed or node.value in _choices(hint)):
         return node.value
-    if bool in allowed and word(node) in TRUTHS:
-        return word(node) == TRUTHS[0]
+    if node.kind == "word" and bool in allowed and node.value.lower() in TRUTH:
+        return TRUTH[node.value.lower()]
     if node.kind == "list" and node.keyword in FUNCTIONS and (anything or _is_function(hint)):
         return read_function(source, node)
     if node.kind == "list" and node.keyword in keywords(Joint) and (anything or Joint in allowed):
@@ -167,6 +167,11 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
+def _choices(hint: Any) -> list[Any]:
+    """The texts of which a value is one."""
+    return [choice for a in _alternatives(hint) if get_origin(a) is Literal for choice in get_args(a)]
+
+
 def _is_function(hint: Any) -> bool:
     return any(get_origin(a) is Callable or a is Callable for a in _alternatives(hint))
 
@@ -190,14 +195,14 @@ def _item_hints(kind: Any, count: int) -> list[Any] | None:
 def described(hint: Any) -> str:
     """What a type lets a value be, in words."""
     if _is_function(hint):
-        return "(table …), (formula …), (tape …), (spline …) or, of a joint, (pose …)"
-    words = []
+        return "(table …), (formula …), (tape …), (spline …), (values …) or, of a joint, (pose …)"
+    words = [text(choice) for choice in _choices(hint)]
     for a in _alternatives(hint):
         members = get_args(a) if get_origin(a) is tuple else ()
         if a in (float, int):
             words.append("a number" if a is float else "an integer")
         elif a is bool:
-            words += TRUTHS
+            words += TRUTH
         elif a is str:
             words.append("a text in quotes")
         elif a is Joint:
@@ -264,8 +269,8 @@ def _written_field(value: Any, hint: Any, what: str) -> list[str | Form]:
             return [write_function(value, what.split()[0])]
         except ModelError as error:
             raise ModelError(f"{what} cannot be written: {error}") from None
-    if isinstance(value, bool) and bool in _alternatives(hint):
-        return [TRUTHS[not value]]
+    if bool in _alternatives(hint):
+        return [next(word for word, meant in TRUTH.items() if meant == bool(value))]
     written = _written_value(value, what)
     several = isinstance(written, Form) and not isinstance(value, Joint) and len(written.items) > 1
     return written.items if isinstance(written, Form) and several else [written]

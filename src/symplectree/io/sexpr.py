@@ -21,9 +21,10 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | `(add-mass m (com …)? (inertia …)?)` | one more mass; as many as you like |
 | `(at x y z)`, `(rotate roll pitch yaw)`, `(rotate (…) (…) (…))` | where the joint is in the parent; angles, or the rows of a matrix |
 | `(parent "name")` | the frame that it hangs on, written before; for frames that stand directly in the system |
-| joint | `(fixed)`, `(revolute "q" (axis "y") (armature 0.1))`, `prismatic`, `(screw "q" (pitch 0.1))`, `cylindrical`, `(universal "q" (axes "xy"))`, `(planar "q" (normal 0 0 1))`, `ball`, `free`, `(formula-joint "q" (pose …))` |
+| joint | `(fixed)`, `(revolute "q" (axis "y") (armature 0.1))`, `prismatic`, `(screw "q" (pitch 0.1))`, `cylindrical`, `(universal "q" (axes "xy"))`, `(planar "q" (normal 0 0 1))`, `ball`, `free`, `(formula-joint "q" (pose …))`, `(curve-joint "q" (values …) (spin true))`, `surface-joint`, `surface-contact-joint`, `rolling-joint` |
 | element | `(spring "a" "b" (stiffness 20) (length 0.5) (name "s"))`, `(joint-damper "q" 0.1)`, `(joint-force "q" "input")`, … |
-| constraint | `(point-constraint "a" "b" 1 0 0)`, `(point-constraint "a" "b" "xz")`, `(gear-constraint "p" "q" (ratio -2) (eliminate true))`, `(joint-constraint "a" "b" (ball "x"))`, … |
+| constraint | `(point-constraint "a" "b" 1 0 0)`, `(point-constraint "a" "b" "xz")`, `(gear-constraint "p" "q" (ratio -2) (eliminate true))`, `(joint-constraint "a" "b" (ball "x"))`, `(rolling-constraint "c" (pivoting false))`, … |
+| by formula | `(formula-potential (values …) (coordinates "q" "r"))`, or `(formula x (…))` of one coordinate; `formula-force`, `formula-constraint` |
 | `(shape "frame" "box" (size 1 2 3) (pose (…) (…) (…) (…)) (rgba …) (mesh "file") (scale …))` | what a frame looks like, kept in `Mechanism.shapes`; kinds and sizes as in `symplectree.mechanism.shapes` |
 | function | `(potential (table (x …) (y …)))`, `(profile (formula x (* 0.1 (cos x))))`; see `functions.py` |
 

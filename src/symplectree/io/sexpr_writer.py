@@ -150,7 +150,22 @@ def _element(mechanism: Mechanism, index: int, element: Any) -> Form:
         value = getattr(element, f.name)
         if isinstance(value, Frame) and value.mechanism is not mechanism:
             raise ModelError(f"{what}: frame {value.name!r} belongs to another mechanism")
-    return write_object(with_frame_names(element), what, Element)
+    try:
+        written = with_frame_names(element).written(lambda names: _count(mechanism, names))
+    except ModelError as error:
+        raise ModelError(f"{what} cannot be written: {error}") from None
+    return write_object(written, what, Element)
+
+
+def _count(mechanism: Mechanism, names: Any) -> int:
+    """How many numbers the named coordinates are; whole joints have several, and a name that nothing has counts one."""
+    sizes = {f.joint.name: f.joint.nq for f in mechanism.tree if f.joint.nv > 0}
+    made = [name for e in mechanism.elements for name in e.new_coordinates()]
+    parts = {f"{name}.{i}" for name, size in sizes.items() for i in range(size)}
+    sizes |= {name: 1 for name in made if name not in sizes and name not in parts}
+    if names is None:
+        return sum(sizes.values())
+    return sum(sizes.get(name, 1) for name in ([names] if isinstance(names, str) else names))
 
 
 def _initial(initial: Any) -> list[str | Form]:

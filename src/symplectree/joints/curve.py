@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from symplectree.errors import ModelError
 from symplectree.joints.formula import SymbolicJoint
 from symplectree.numeric import real_array, shown
 from symplectree.symbolic.frames import curve_frame
-from symplectree.symbolic.rigid import matrix, rotation
+from symplectree.symbolic.rigid import rotation
+from symplectree.symbolic.tape_function import TapeFunction
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class CurveJoint(SymbolicJoint):
     up: three numbers, in the base frame.
     spin: a second coordinate q₁ [rad] turns the body about the tangent (not with "fixed").
     """
+
+    in_files: ClassVar[bool] = True
 
     curve: Callable[[Any], Any]
     frame: Literal["frenet", "up", "fixed"] = field(default="frenet", kw_only=True)
@@ -49,8 +53,21 @@ class CurveJoint(SymbolicJoint):
     def size(self) -> int:
         return 2 if self.spin else 1
 
+    @cached_property
+    def path(self) -> TapeFunction:
+        """The curve as data: a function of one number that gives three."""
+        return self.tape("curve", 1, 3)
+
+    def functions(self) -> dict[str, TapeFunction]:
+        return {"curve": self.path}
+
+    def _said(self, fault: str) -> str:
+        if self.frame != "frenet":
+            return fault
+        return f"{fault} (Frenet's frame needs a curve that is bent there; frame='up' or 'fixed' does not)"
+
     def pose(self, q: Any) -> tuple[Any, Any]:
         if self.frame == "fixed":
-            return np.eye(3), matrix(self.curve(q[0]))
-        C = curve_frame(self.curve, q[0], up=None if self.frame == "frenet" else self.up)
+            return np.eye(3), self.path(q[0])
+        C = curve_frame(self.path, q[0], up=None if self.frame == "frenet" else self.up)
         return C[:3, :3] @ rotation("x", q[1]) if self.spin else C[:3, :3], C[:3, 3]

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import Array
 from symplectree.numeric import real_array, shown
-from symplectree.symbolic.pose_formula import REMEDY, PoseFormula, PoseTape, pose_expressions, trace_pose
+from symplectree.symbolic.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
 from symplectree.symbolic.rigid import matrix, quiet
+from symplectree.symbolic.switches import jump, switch_tape
+from symplectree.symbolic.tape import Tape
+from symplectree.symbolic.tape_function import TapeFunction, as_tape
+from symplectree.symbolic.trace import untraceable
 
 MOST = 6  # coordinates of one joint
+MUCH = 0.5  # change of an entry of a rotation between two states that makes one look closer
+LEAPS = 20  # parts of a way that are searched for jumps
+ASIDE = 1e-9  # relative, how near a kink counts as at it
 SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
 
 
@@ -30,7 +37,7 @@ class SymbolicJoint(Joint):
     regular there.
     """
 
-    in_files: ClassVar[bool] = False  # a file holds any of them as a FormulaJoint
+    in_files: ClassVar[bool] = False  # a file holds those without functions of their own as a FormulaJoint
 
     start: float | tuple[float, ...] = field(default=0.0, kw_only=True)
 
@@ -57,7 +64,8 @@ class SymbolicJoint(Joint):
         except TypeError:
             values = np.zeros(0)
         if values.shape not in ((1,), (self.nq,)) or not np.all(np.isfinite(values)):
-            raise ModelError(f"start of joint {self.name!r} is {shown(self.start)}; give 1 or {self.nq} finite numbers")
+            wanted = "one finite number" if self.nq == 1 else f"1 or {self.nq} finite numbers"
+            raise ModelError(f"start of joint {self.name!r} is {shown(self.start)}; give {wanted}")
         return np.broadcast_to(values, (self.nq,)).copy()
 
     @cached_property
@@ -93,10 +101,28 @@ class SymbolicJoint(Joint):
     def steps(self) -> tuple[Step, ...]:
         return (Step("formula", coordinates=self.nq, formula=self.tapes),)
 
-    def written(self) -> FormulaJoint:
-        """The same joint as a file holds it: its pose as a tape."""
+    def functions(self) -> dict[str, TapeFunction]:
+        """The functions that the joint was given, by field, as data; a joint that has them can be written as it is."""
+        return {}
+
+    def written(self) -> SymbolicJoint:
+        """The same joint as a file holds it: its functions as tapes, or where it has none of these, its pose."""
+        functions = self.functions()
+        if functions:
+            return replace(self, **functions)  # type: ignore[arg-type]
         tape = PoseTape(self.tapes.pose)
         return FormulaJoint(self.name, tape, self.nq, start=self.start, armature=self.armature)
+
+    def tape(self, field_name: str, inputs: int, outputs: int) -> TapeFunction:
+        """The function in a field as data, of so many symbols; raises ModelError unless it gives so many numbers."""
+        try:
+            found = as_tape(getattr(self, field_name), *[1] * inputs)
+        except ModelError as error:
+            raise ModelError(f"{field_name}: {error}") from None
+        if not isinstance(found, TapeFunction) or (found.tape.inputs, found.tape.outputs) != (inputs, outputs):
+            gives = f"{found.tape.outputs} numbers" if isinstance(found, TapeFunction) else "one number"
+            raise ModelError(f"{field_name} gives {gives}; {outputs} are needed")
+        return found
 
     def samples(self, rng: np.random.Generator, count: int) -> list[Array]:
         """Configurations around the start where the formula has values: near it where it has few."""
@@ -109,6 +135,10 @@ class SymbolicJoint(Joint):
                 found.append(q)
         return found or [self.neutral]
 
+    def _said(self, fault: str) -> str:
+        """A sentence on a fault, with what this kind of joint has to say about it."""
+        return fault
+
     def fault(self, q: ArrayLike, small: float = SINGULAR) -> str | None:
         """What is wrong with the formula at q, in a sentence naming the joint and the value; None when nothing is.
 
@@ -118,26 +148,89 @@ class SymbolicJoint(Joint):
         where = f"joint {self.name!r} at {self._at(q)}"
         out = self.tapes._run(1, q)
         if not np.all(np.isfinite(out[:12])):
-            return f"the pose of {where} is not finite"
+            return self._said(f"the pose of {where} is not finite")
         R = out[:9].reshape(3, 3).T
         off = float(np.abs(R @ R.T - np.eye(3)).max())
         if off > 1e-9:
-            return f"the rotation of {where} is not a rotation matrix (off by {off:.3g})"
+            return self._said(f"the rotation of {where} is not a rotation matrix (off by {off:.3g})")
         if np.linalg.det(R) < 0:
-            return f"the rotation of {where} is a reflection"
+            return self._said(f"the rotation of {where} is a reflection")
         if not np.all(np.isfinite(out)):
-            return f"the formula of {where} cannot be differentiated"
+            return self._said(f"the formula of {where} cannot be differentiated")
+        for e in np.eye(self.nq) * ASIDE * (1 + np.abs(q)) if self.switches is not None else ():
+            if self.kink(q - e, q + e) is not None:
+                return self._said(f"the formula of {where} cannot be differentiated: it has a kink or jumps there")
         S, usual = self.tapes.subspace(q), np.linalg.norm(self.tapes.subspace(self.neutral), axis=0)
         sizes = np.linalg.norm(S, axis=0)
         k = int(np.argmin(sizes / np.where(usual > 0, usual, 1.0)))
         if sizes[k] <= small * usual[k]:
             word = "singular" if sizes[k] <= SINGULAR * usual[k] else "nearly singular"
-            return f"the formula of {where} is {word}: coordinate {k} does not move it there"
+            return self._said(f"the formula of {where} is {word}: coordinate {k} does not move it there")
         least = np.linalg.svd(S / sizes, compute_uv=False)[-1]
         if least <= small:
             word = "singular" if least <= SINGULAR else "nearly singular"
-            return f"the formula of {where} is {word}: its coordinates do not move it independently there"
+            return self._said(f"the formula of {where} is {word}: its coordinates do not move it independently there")
         return None
+
+    @cached_property
+    def switches(self) -> Tape | None:
+        """What decides on abs, min, max and conditions in the formula (`symbolic.switches`); None without these."""
+        return switch_tape(self.tapes.pose)
+
+    def kink(self, a: ArrayLike, b: ArrayLike) -> str | None:
+        """Where on the straight way from a to b the pose or its derivative jumps, in a sentence; None when neither does."""
+        if self.switches is None:
+            return None
+        a, b = (np.ravel(np.asarray(q, dtype=float)) for q in (a, b))
+        at = jump(self.switches, lambda q: self.tapes._run(0, q)[:12], a, b)
+        if at is not None:
+            return self._said(f"the pose of joint {self.name!r} jumps at {self._at(at)}")
+        at = jump(self.switches, lambda q: self.tapes._run(0, q), a, b)
+        if at is not None:
+            return self._said(
+                f"the formula of joint {self.name!r} has a kink at {self._at(at)}, where it cannot be differentiated"
+            )
+        return None
+
+    def leap(self, a: ArrayLike, b: ArrayLike) -> str | None:
+        """Where on the straight way from a to b the pose changes by far more than its twists say, in a sentence: as at the
+        pole of a sphere, beyond which a surface's frame turns over. None when it does not."""
+        a, b = (np.ravel(np.asarray(q, dtype=float)) for q in (a, b))
+        ends = np.linspace(0, 1, LEAPS + 1)
+        for k in np.flatnonzero(self.leaping(a + ends[:, None] * (b - a))):
+            low, high = ends[k], ends[k + 1]
+            for _ in range(40):
+                if not self.leaping(np.array([a + low * (b - a), a + high * (b - a)]))[0]:
+                    break
+                middle = 0.5 * (low + high)
+                if self.leaping(np.array([a + low * (b - a), a + middle * (b - a)]))[0]:
+                    high = middle
+                else:
+                    low = middle
+            else:
+                return self._said(f"the pose of joint {self.name!r} jumps at {self._at(a + high * (b - a))}")
+        return None
+
+    def turning(self, rows: Array) -> NDArray[np.bool_]:
+        """Of which ways between neighbouring configurations (n, nq) the rotation changes much, (n − 1,): it may jump."""
+        import symplectree._core as core
+
+        out = np.empty((len(rows), 12))
+        core.run_tape(self.tapes.pose, np.ascontiguousarray(rows, dtype=float), out)
+        return np.asarray(np.abs(np.diff(out[:, :9], axis=0)).max(axis=1) > MUCH)
+
+    def leaping(self, rows: Array) -> NDArray[np.bool_]:
+        """Of which ways between neighbouring configurations (n, nq) the pose changes by far more than S says at their ends,
+        (n − 1,): jumps are among these."""
+        import symplectree._core as core
+
+        tape, n = self.tapes.tapes[0], self.nq
+        out = np.empty((len(rows), tape.outputs))
+        core.run_tape(tape, np.ascontiguousarray(rows, dtype=float), out)
+        poses, S = out[:, :12], out[:, 12:].reshape(-1, n, 6)
+        way = np.diff(rows, axis=0)
+        said = [np.abs(np.einsum("kja,kj->ka", ends, way)).max(axis=1) for ends in (S[1:], S[:-1])]
+        return np.asarray(np.abs(np.diff(poses, axis=0)).max(axis=1) > 10 * np.maximum(*said) + 1e-9)
 
     def check(self) -> None:
         """Raise ModelError when the formula cannot be that of a joint, at its start or at points around it."""
@@ -152,7 +245,7 @@ class SymbolicJoint(Joint):
         return f"q = {values}" if len(q) == 1 else f"q = ({values})"
 
     def _traced(self, q: Any) -> tuple[Any, Any]:
-        """`pose` with checked shapes; raises ModelError that names the joint."""
+        """`pose` with checked shapes; raises ModelError."""
         import casadi
 
         try:
@@ -162,25 +255,27 @@ class SymbolicJoint(Joint):
         except ModelError:
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
-            raise ModelError(f"joint {self.name!r}: {REMEDY} ({reason})") from error
+            raise untraceable(error) from error
         if R.shape != (3, 3) or x.shape != (3, 1):
             raise ModelError(
-                f"joint {self.name!r}: its formula gives a rotation of shape {R.shape} and a position of shape {x.shape}; "
+                f"its formula gives a rotation of shape {R.shape} and a position of shape {x.shape}; "
                 "return a 4×4 matrix, or a 3×3 rotation and 3 numbers"
             )
         return casadi.densify(R), casadi.densify(x)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plain data: functions of Python are left out, the tapes stay."""
+        """Plain data: functions become tapes, or are left out where the tapes of the pose are all there is."""
         _ = self.tapes
-        return {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
+        kept = {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
+        return kept | self.functions() | getattr(self, "surfaces", {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
 
 def _holds_function(value: Any) -> bool:
+    if isinstance(value, TapeFunction):
+        return False
     return callable(value) or (isinstance(value, list | tuple) and any(_holds_function(item) for item in value))
 
 
@@ -194,12 +289,16 @@ class FormulaJoint(SymbolicJoint):
         pose of the moving frame in the base frame: a 4×4 matrix, or a 3×3 rotation and three numbers. Write it with
         operators, and functions of CasADi or NumPy.
     coordinates: how many, 1 to 6.
+    base_surface, moving_surface: how base and moving body look, as functions of two symbols that give three numbers [m];
+        for pictures only.
     """
 
     in_files: ClassVar[bool] = True
 
     function: Callable[[Any], Any]
     coordinates: int = 1
+    base_surface: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
+    moving_surface: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         count = self.coordinates
@@ -213,6 +312,22 @@ class FormulaJoint(SymbolicJoint):
     def size(self) -> int:
         return int(self.coordinates)
 
+    @cached_property
+    def surfaces(self) -> dict[str, TapeFunction]:
+        """The surfaces that are drawn, by field, as data."""
+        names = ("base_surface", "moving_surface")
+        try:
+            return {name: self.tape(name, 2, 3) for name in names if getattr(self, name) is not None}
+        except ModelError as error:
+            raise ModelError(f"joint {self.name!r}: {error}") from None
+
+    def written(self) -> SymbolicJoint:
+        return replace(super().written(), **self.surfaces)  # type: ignore[arg-type]
+
+    def check(self) -> None:
+        super().check()
+        _ = self.surfaces
+
     def pose(self, q: Any) -> tuple[Any, Any]:
         given = self.function(q[0] if self.coordinates == 1 else q)
         if isinstance(given, tuple) and len(given) == 2:
@@ -220,7 +335,6 @@ class FormulaJoint(SymbolicJoint):
         T = matrix(given)
         if T.shape != (4, 4):
             raise ModelError(
-                f"joint {self.name!r}: its formula gives a matrix of shape {T.shape}; return a 4×4 matrix, or a 3×3 "
-                "rotation and 3 numbers"
+                f"its formula gives a matrix of shape {T.shape}; return a 4×4 matrix, or a 3×3 rotation and 3 numbers"
             )
         return T[:3, :3], T[:3, 3]

@@ -95,8 +95,7 @@ class LinkageJoint(SymbolicJoint):
             values = _column(function, q)
             if values.numel() != joint.nq:
                 raise ModelError(
-                    f"joint {self.name!r}: the function of its {type(joint).__name__} gives {values.numel()} numbers; "
-                    f"{joint.nq} are needed"
+                    f"the function of its {type(joint).__name__} gives {values.numel()} numbers; {joint.nq} are needed"
                 )
             return joint_pose(joint, values)
         try:
@@ -107,9 +106,7 @@ class LinkageJoint(SymbolicJoint):
             return pose(x=numbers)
         if numbers.shape == (4, 4):
             return pose(numbers[:3, :3], numbers[:3, 3])
-        raise ModelError(
-            f"joint {self.name!r}: a part of it is {shown(part)}; give (joint, function), three numbers, or a 4×4 pose"
-        )
+        raise ModelError(f"a part of it is {shown(part)}; give (joint, function), three numbers, or a 4×4 pose")
 
 
 def _column(function: Callable[[Any], Any], q: Any) -> Any:

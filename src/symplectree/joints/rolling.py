@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.joints.formula import SymbolicJoint
 from symplectree.numeric import is_positive, shown
-from symplectree.symbolic.rigid import matrix, quiet
+from symplectree.symbolic.tape_function import TapeFunction
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class RollingJoint(SymbolicJoint):
 
     `wheel` makes the most common ones.
     """
+
+    in_files: ClassVar[bool] = True
 
     first: Callable[[Any], Any]
     second: Callable[[Any], Any]
@@ -45,11 +48,19 @@ class RollingJoint(SymbolicJoint):
     def size(self) -> int:
         return 1
 
+    @cached_property
+    def paths(self) -> tuple[TapeFunction, TapeFunction]:
+        """Both curves as data: functions of one number that give two."""
+        return self.tape("first", 1, 2), self.tape("second", 1, 2)
+
+    def functions(self) -> dict[str, TapeFunction]:
+        return dict(zip(("first", "second"), self.paths, strict=True))
+
     def pose(self, q: Any) -> tuple[Any, Any]:
         """T = C₁ C₂⁻¹ with C = (tangent and normal, point) of each curve."""
         import casadi
 
-        (R1, x1), (R2, x2) = (_plane_frame(curve, q[0]) for curve in (self.first, self.second))
+        (R1, x1), (R2, x2) = (_plane_frame(curve, q[0]) for curve in self.paths)
         R = R1 @ R2.T
         x = x1 - R @ x2
         return casadi.diagcat(R, 1), casadi.vertcat(x, 0)
@@ -58,13 +69,10 @@ class RollingJoint(SymbolicJoint):
         super().check()
         import casadi
 
-        if self.first is None:  # pickling leaves functions behind, which were checked before
-            return
         q = casadi.SX.sym("q")
-        with quiet():
-            speeds = [casadi.norm_2(casadi.jacobian(_point(curve, q), q)) for curve in (self.first, self.second)]
+        speeds = [casadi.norm_2(casadi.jacobian(curve(q), q)) for curve in self.paths]
         function = casadi.Function("speeds", [q], speeds)
-        for (at,) in (self.neutral, *self.samples(np.random.default_rng(0), 4)):
+        for (at,) in (self.neutral, *self.samples(np.random.default_rng(0), 4), *self._around()):
             one, two = (float(s) for s in function(at))
             if abs(one - two) > 1e-9 * (one + two):
                 raise ModelError(
@@ -72,21 +80,19 @@ class RollingJoint(SymbolicJoint):
                     f"and {two:.6g} m per unit of q; give both the same speed"
                 )
 
+    def _around(self) -> np.ndarray:
+        """Coordinates some way round to both sides of the start, (n, 1)."""
+        return np.asarray(self.neutral + np.linspace(-4 * np.pi, 4 * np.pi, 34)[:, None])
+
 
 def _circle(radius: float, rate: float, side: float) -> Callable[[Any], tuple[Any, Any]]:
     return lambda q: (radius * np.sin(rate * q), side * radius * np.cos(rate * q))
 
 
-def _point(curve: Callable[[Any], Any], q: Any) -> Any:
+def _plane_frame(curve: TapeFunction, q: Any) -> tuple[Any, Any]:
     import casadi
 
-    return casadi.vec(matrix(curve(q)))
-
-
-def _plane_frame(curve: Callable[[Any], Any], q: Any) -> tuple[Any, Any]:
-    import casadi
-
-    f = _point(curve, q)
+    f = curve(q)
     t = casadi.jacobian(f, q)
     t = t / casadi.norm_2(t)
     return casadi.horzcat(t, casadi.vertcat(-t[1], t[0])), f

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 from symplectree.joints.formula import SymbolicJoint
 from symplectree.symbolic.frames import surface_frame
 from symplectree.symbolic.rigid import rotation
+from symplectree.symbolic.tape_function import TapeFunction
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,22 @@ class SurfaceJoint(SymbolicJoint):
     spin: a third coordinate q₂ [rad] turns the body about the normal.
     """
 
+    in_files: ClassVar[bool] = True
+
     surface: Callable[[Any, Any], Any]
     spin: bool = field(default=False, kw_only=True)
 
     def size(self) -> int:
         return 3 if self.spin else 2
 
+    @cached_property
+    def sheet(self) -> TapeFunction:
+        """The surface as data: a function of two numbers that gives three."""
+        return self.tape("surface", 2, 3)
+
+    def functions(self) -> dict[str, TapeFunction]:
+        return {"surface": self.sheet}
+
     def pose(self, q: Any) -> tuple[Any, Any]:
-        S = surface_frame(self.surface, q[0], q[1])
+        S = surface_frame(self.sheet, q[0], q[1])
         return S[:3, :3] @ rotation("z", q[2]) if self.spin else S[:3, :3], S[:3, 3]

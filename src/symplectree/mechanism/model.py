@@ -132,6 +132,10 @@ class Model:
         """Coordinates of `full` (..., full.nq) for those of this model (..., nq): followers are where they have to be."""
         return q if self.shared is None else self.shared.spread(q).q
 
+    def tree_places(self, velocities: Array) -> Array:
+        """Numbers of velocities of this model as `full` counts them."""
+        return velocities if self.shared is None else self.shared.places(velocities)
+
     @property
     def tree_native(self) -> Any:
         """The core's own form of the whole tree, which it runs."""

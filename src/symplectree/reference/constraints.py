@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
+from symplectree.elements.contract import UserRows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.reference import user_elements
 from symplectree.reference.derivatives import PoseDerivatives, pose_derivatives_at
 from symplectree.reference.dynamics import bias_forces, mass_matrix
 from symplectree.reference.functions import evaluate
@@ -72,7 +74,40 @@ def constraint_rows(model: Model, q: Array) -> list[Row]:
             first = chain(first, evaluate(tables.functions[int(function)], first.h))
         both = combination(c1, first, c2, coordinate(model, q, i2, j2))  # (39), (40)
         rows[number] = combination(1.0, both, -1.0, constant(model, offset))
+    for user in user_elements.of_kind(model, "constraint"):
+        for r, row in enumerate(user_constraint(model, q, user)):
+            rows[float(user.first_row + r)] = row
     return [rows[number] for number in sorted(rows)]
+
+
+def user_constraint(model: Model, q: Array, user: UserRows) -> list[Row]:
+    """Rows that the user wrote, or of rolling: of these only D²h(v, v) has a meaning."""
+    terms, curved = user_elements.terms(user, 1, q, np.zeros(model.nv)), user_elements.curvature(user, q)
+    out = []
+    for value, slope, curvature in zip(terms.value, terms.first, curved, strict=True):
+        row = constant(model, float(value))
+        row.dq[user.v], row.dqdq[np.ix_(user.v, user.v)] = slope, curvature
+        out.append(row)
+    return out
+
+
+def step_values(model: Model, q0: Array, q1: Array) -> Array:
+    """What a step from q₀ to q₁ must make zero, (rows,): h(q₁), and P(q_m)(q₁ − q₀) of rolling."""
+    values = constraint_values(model, q1)
+    for user in user_elements.of_kind(model, "constraint"):
+        if user.step is not None:
+            values[user.first_row : user.first_row + user.rows] = user_elements.slip(user, q0, q1)
+    return values
+
+
+def step_jacobian(model: Model, q0: Array, q1: Array) -> Array:
+    """Derivatives of `step_values` along increments of q₁, (rows, nv)."""
+    G = constraint_jacobian(model, q1)
+    for user in user_elements.of_kind(model, "constraint"):
+        if user.step is not None:
+            own = np.arange(user.first_row, user.first_row + user.rows)
+            G[np.ix_(own.tolist(), user.v)] = user_elements.slip_derivative(user, q0, q1)
+    return G
 
 
 def point(body: PoseDerivatives, x: ArrayLike) -> Carried:

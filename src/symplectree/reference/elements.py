@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from symplectree.elements.contract import UserRows
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
+from symplectree.reference import user_elements
 from symplectree.reference.derivatives import pose_derivatives_at, velocity_derivatives_at
 from symplectree.reference.functions import evaluate
 
@@ -42,9 +44,10 @@ class Load(NamedTuple):
 
 
 def energy(model: Model, q: Array, element: int | None = None) -> float:
-    """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines."""
+    """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines, and the user's potentials."""
     springs = sum(0.5 * k * (q[int(i)] - rest) ** 2 for i, _, k, rest in _rows(model, "joint_springs", element))
-    return float(springs + sum(line.phi[0] for line in _lines(model, q, element)))
+    users = sum(terms.value for _, terms in _potentials(model, q, 0, element))
+    return float(springs + sum(line.phi[0] for line in _lines(model, q, element)) + users)
 
 
 def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array:
@@ -54,6 +57,8 @@ def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array
         gradient[int(j)] += k * (q[int(i)] - rest)
     for line in _lines(model, q, element):
         gradient += _tension_over_length(line) * line.dd @ line.d
+    for rows, terms in _potentials(model, q, 1, element):
+        gradient[rows.v] += terms.first
     return gradient
 
 
@@ -69,14 +74,18 @@ def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
     for line in _lines(model, q, element):
         s, w = _tension_over_length(line), line.dd @ line.u
         hessian += s * (line.dd @ line.dd.T + line.ddd @ line.d) + (line.phi[2] - s) * np.outer(w, w)
+    for rows, terms in _potentials(model, q, 2, element):
+        hessian[np.ix_(rows.v, rows.v)] += terms.second
     return hessian
 
 
 def force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
-    """Applied generalized force that comes from no energy, (nv,): damping, motors and loads.
+    """Applied generalized force that comes from no energy, (nv,): damping, motors, loads and the user's forces."""
+    return built_in_force(model, q, v, inputs, element) + user_elements.force(model, q, v, element)
 
-    A joint's damper −c v; a line's damper −c ℓ̇ D_i ℓ; a wrench Jᵀ F.
-    """
+
+def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
+    """The same without the user's forces: a joint's damper −c v; a line's damper −c ℓ̇ D_i ℓ; a wrench Jᵀ F."""
     f = np.zeros(model.nv)
     for j, c in _rows(model, "joint_dampers", element):
         f[int(j)] -= c * v[int(j)]
@@ -106,6 +115,10 @@ def force_derivatives(
         dv -= line.c * np.outer(w, w)
     for load in _loads(model, q, inputs, element):
         dq += np.einsum("jai,a->ij", load.dJ, load.wrench)
+    for rows in user_elements.of_kind(model, "force", element):
+        terms = user_elements.terms(rows, 2, q, v)
+        dq[np.ix_(rows.v, rows.v)] += terms.first
+        dv[np.ix_(rows.v, rows.v)] += terms.second
     return dq, dv
 
 
@@ -114,6 +127,13 @@ def _rows(model: Model, table: str, element: int | None) -> Iterator[tuple[float
     for row in getattr(model.tables, table):
         if element is None or int(row[-1]) == element:
             yield row[:-1]
+
+
+def _potentials(
+    model: Model, q: Array, order: int, element: int | None
+) -> Iterator[tuple[UserRows, user_elements.Terms]]:
+    for rows in user_elements.of_kind(model, "potential", element):
+        yield rows, user_elements.terms(rows, order, q, np.zeros(model.nv))
 
 
 def _input(inputs: Array | None, source: float) -> float:

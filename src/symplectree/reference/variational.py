@@ -30,9 +30,10 @@ from symplectree.lie import (
     quaternion_product,
 )
 from symplectree.mechanism.model import Model
-from symplectree.reference.constraints import constraint_jacobian, constraint_values, saddle
+from symplectree.reference import user_elements
+from symplectree.reference.constraints import constraint_jacobian, saddle, step_jacobian, step_values
 from symplectree.reference.dynamics import inverse_mass_product
-from symplectree.reference.elements import energy_gradient, force
+from symplectree.reference.elements import built_in_force, energy_gradient
 from symplectree.reference.kinematics import (
     Q_SIZE,
     body_poses,
@@ -68,10 +69,11 @@ def residual(
 
 
 def left_momentum(model: Model, q0: Array, q1: Array, h: float, action: str) -> Array:
-    """What the residual has of q₁, (nv,): J(q₀)ᵀμ⁻ + a⁻ less the damping in f⁻."""
+    """What the residual has of q₁, (nv,): J(q₀)ᵀμ⁻ + a⁻ less damping and the user's forces in f⁻."""
     mu, _ = momenta_of_bodies(model, q0, q1, h, action)
     rotors, _ = armature_momenta(model, q0, q1, h)
-    return project(model, q0, mu) + rotors - damping_impulse(model, q0, q1, end=0)
+    f_minus = damping_impulse(model, q0, q1, end=0) + user_impulse(model, q0, q1, h, end=0)
+    return project(model, q0, mu) + rotors - f_minus
 
 
 def momentum(
@@ -86,8 +88,8 @@ def momentum(
     """p₁ = D₂L_d(q₀, q₁) + f⁺, (nv,): the momentum at the end of a step from q₀ to q₁. LLPS16 (16b)."""
     _, mu = momenta_of_bodies(model, q0, q1, h, action)
     _, rotors = armature_momenta(model, q0, q1, h)
-    f_plus = damping_impulse(model, q0, q1, end=1) + 0.5 * h * loads(model, q1, inputs, tau)
-    return project(model, q1, mu) + rotors + f_plus
+    f_plus = damping_impulse(model, q0, q1, end=1) + user_impulse(model, q0, q1, h, end=1)
+    return project(model, q1, mu) + rotors + f_plus + 0.5 * h * loads(model, q1, inputs, tau)
 
 
 def step(
@@ -129,6 +131,7 @@ def constrained_step(
 ) -> ConstrainedStep:
     """A step with constraints and prescribed coordinates: r(q₁) + Dh(q₀)ᵀλ = 0 and h(q₁) = 0, JM09 (44)–(46).
 
+    Rolling asks for P(q_m)(q₁ − q₀) = 0 instead, and P(q₀)ᵀλ is its impulse (discrete Lagrange–d'Alembert).
     Newton's method on (q₁, λ). Velocities of indices `driven` have no equation: their coordinates stay as in `guess`.
     Raises ArithmeticError when there is no convergence in 50 iterations.
     """
@@ -139,8 +142,8 @@ def constrained_step(
         r = wanted - left_momentum(model, q0, q1, h, action)
         if size > 1e-5:
             N = differences(model, lambda q: left_momentum(model, q0, q, h, action), q1)
-            G1 = constraint_jacobian(model, q1)
-        delta, lam = saddle(N, G1, r, -constraint_values(model, q1), driven, None, G0)
+            G1 = step_jacobian(model, q0, q1)
+        delta, lam = saddle(N, G1, r, -step_values(model, q0, q1), driven, None, G0)
         before, size = size, float(np.linalg.norm(delta))
         if size == 0 or (before < 1e-9 and size > 0.2 * before):  # rounding is all that is left
             driving = np.zeros(model.nv)
@@ -227,7 +230,7 @@ def project(model: Model, q: Array, wrenches: Array) -> Array:
 
 def loads(model: Model, q: Array, inputs: Array | None, tau: Array | None) -> Array:
     """Q(q), all generalized forces that no velocity changes, (nv,): gravity, springs, motors, wrenches and tau."""
-    Q = force(model, q, np.zeros(model.nv), inputs) - energy_gradient(model, q)
+    Q = built_in_force(model, q, np.zeros(model.nv), inputs) - energy_gradient(model, q)
     for k, g in enumerate(body_poses(model, q)):
         weight = model.mass[k] * g[:3, :3].T @ model.gravity  # in the body's axes
         Q += jacobian_at(model, q, k, pose(x=model.com[k]))[3:].T @ weight
@@ -257,6 +260,11 @@ def damping_impulse(model: Model, q0: Array, q1: Array, end: int) -> Array:
         stretch = np.linalg.norm(line(model, q1, row)) - np.linalg.norm(line(model, q0, row))
         f -= 0.5 * row[11] * stretch * length_gradient(model, (q0, q1)[end], row)
     return f
+
+
+def user_impulse(model: Model, q0: Array, q1: Array, h: float, end: int) -> Array:
+    """The part of f⁻ (`end` 0) or f⁺ (1) of the user's forces, (nv,): (h/2) f(q, (q₁ ⊖ q₀)/h) with q at that end."""
+    return 0.5 * h * user_elements.force(model, (q0, q1)[end], user_elements.step_velocity(model, q0, q1, h))
 
 
 def displacements(model: Model, q0: Array, q1: Array, turn: Callable[[Array], Array]) -> tuple[Array, Array]:

@@ -187,7 +187,7 @@ class SharedCore:
         m = self.sharing
         if (s := self._spread(q, p, given)) is None:
             return None
-        out = self.core.constrained_velocity(s.q, m.placed(p), m.placed(given), driven)
+        out = self.core.constrained_velocity(s.q, m.placed(p), m.placed(given), m.places(driven))
         return None if out is None else np.take(out, self._solved, axis=-1)
 
     def constrained_acceleration(
@@ -197,7 +197,7 @@ class SharedCore:
         if s is None:
             return None
         full = s.q, m.velocity(s, v), m.placed(tau), m.placed(given)
-        out = self.core.constrained_acceleration(*full, inputs, driven)
+        out = self.core.constrained_acceleration(*full, inputs, m.places(driven))
         return None if out is None else np.take(out, self._reacted, axis=-1)
 
     # Derivatives, into arrays of the caller's

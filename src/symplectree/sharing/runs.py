@@ -95,6 +95,7 @@ def run_classical(
     """Steps one by one, each from where followers have to be, so that rounding does not take them away."""
     rows, (nq, nv) = len(m.full.rows), (len(m.lead_q), len(m.lead_v))
     asked = Asked(m, tau, function, q_buffer, v_buffer)
+    held = m.places(driven)
     places, speeds, given = m.spread(targets).q, m.placed(rates), m.placed(accelerations)
     for k in range(steps):
         s = m.spread(q)
@@ -103,7 +104,7 @@ def run_classical(
         done = core.run_classical(
             method, t0, h, first + k, 1, 1, whole, speed, np.empty((1, nq)), np.empty((1, nv)),
             asked.tau if len(tau) == 1 else asked.tau[k : k + 1], inputs if len(inputs) == 1 else inputs[k : k + 1],
-            asked.function, asked.q, asked.v, driven, places[k : k + 1], speeds[k : k + 1], given[2 * k : 2 * k + 3],
+            asked.function, asked.q, asked.v, held, places[k : k + 1], speeds[k : k + 1], given[2 * k : 2 * k + 3],
             forces, reacted,
         )  # fmt: skip
         q[:], v[:] = whole[m.kept_q], speed[m.kept_v]

@@ -152,6 +152,10 @@ class Sharing:
         out[..., self.kept_v] = x
         return out
 
+    def places(self, velocities: Array) -> Array:
+        """Numbers of velocities of the model, as the tree counts them."""
+        return self.kept_v[np.asarray(velocities, dtype=int)].astype(float)
+
     def gathered(self, x: Array) -> Array:
         """Sums (..., nv) of (..., full nv) over all that follow the same; of each row the same bits, however many."""
         order, starts = self._groups

@@ -37,7 +37,8 @@ class Equations:
     | inputs | symbols of the model's named inputs | |
     | parameters | symbols of the quantities that stay symbolic; `parameter_names`, `parameter_values` tell which | |
 
-    `parameters` are names as "upper.mass", "upper.com", "upper.inertia", "lower.at", "elbow.armature", "gravity"; see
+    `parameters` are names as "upper.mass", "upper.com", "upper.inertia", "lower.at", "elbow.armature", "gravity", and
+    of springs and dampers by their names "spring.stiffness", "spring.length", "damper.damping"; see
     `symplectree.symbolic.parameters`. All else is numbers, which are folded into the expressions. Constraints do not
     enter: the equations are those of the tree; coordinates that follow others (`eliminate=True`) are put in. Raises
     ModelError on elements that are Python functions.
@@ -65,7 +66,7 @@ class Equations:
             return
         self._links: list[Link] = links_of(model, self._chosen.of)
         self._motions: list[Motion] = [self._motion(link) for link in self._links]
-        self._given_forces = joint_loads(model, _split(self.q), _split(self.v), _split(self.inputs))
+        self._given_forces = joint_loads(model, _split(self.q), _split(self.v), _split(self.inputs), self._chosen.of)
 
     def inverse_dynamics(self) -> Any:
         """τ (nv × 1) of (q, v, a, inputs, parameters), in operations proportional to the number of bodies."""
@@ -196,7 +197,8 @@ class Equations:
 
     @cached_property
     def _loads(self) -> Loads:
-        return Loads(self.model, self._links, self._motions, _split(self.q), _split(self.v), _split(self.inputs))
+        q, v, inputs = _split(self.q), _split(self.v), _split(self.inputs)
+        return Loads(self.model, self._links, self._motions, q, v, inputs, self._chosen.of)
 
     def _inverse(self, a: Sequence[Scalar]) -> Vector:
         if self._shared is not None:

@@ -45,6 +45,22 @@ def surface_frame(surface: Callable[[Any, Any], Any], u: Any, v: Any) -> Any:
     return pose(casadi.horzcat(p, _cross(n, p), n), f)
 
 
+def shape_operator(surface: Callable[[Any, Any], Any], u: Any, v: Any) -> Any:
+    """The second fundamental form [1/m] (2 × 2) of a surface in the axes of `surface_frame`: its height over the tangent
+    plane, along the normal, is ½ xᵀ II x to second order."""
+    import casadi
+
+    a, b = casadi.SX.sym("u"), casadi.SX.sym("v")
+    f = casadi.vec(matrix(surface(a, b)))
+    slopes = casadi.jacobian(f, casadi.vertcat(a, b))
+    frame = surface_frame(surface, a, b)
+    n = frame[:3, 2]
+    bend = [casadi.dot(n, casadi.jacobian(slopes[:, i], x)) for i in range(2) for x in (a, b)]
+    inverse = casadi.inv(frame[:3, :2].T @ slopes)
+    II = inverse.T @ casadi.reshape(casadi.vertcat(*bend), 2, 2) @ inverse
+    return casadi.substitute([II], [a, b], [u, v])[0]
+
+
 def _along(curve: Callable[[Any], Any], q: Any) -> tuple[Any, Any, Any]:
     """A curve with its first and second derivatives at q, (3,) each."""
     import casadi

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -32,8 +32,12 @@ from symplectree.symbolic.newton_euler import arm, down
 from symplectree.symbolic.run_tape import run_tape
 from symplectree.symbolic.tape import Tape
 
+Symbols = Mapping[tuple[int, str], Scalar]  # of parameters, by (element, quantity)
 
-def joint_loads(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar]) -> Vector:
+
+def joint_loads(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar], symbols: Symbols
+) -> Vector:
     """Forces of joint springs −k (q − rest), dampers −c v, motors and formulas on each velocity, (nv).
 
     Raises ModelError on an element that is a Python function.
@@ -41,24 +45,33 @@ def joint_loads(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: 
     import casadi
 
     out: Vector = [0.0] * model.nv
-    for i, j, k, rest, _ in model.tables.joint_springs:
-        out[int(j)] = sub(out[int(j)], mul(float(k), sub(q[int(i)], float(rest))))
-    for j, c, _ in model.tables.joint_dampers:
-        out[int(j)] = sub(out[int(j)], mul(float(c), v[int(j)]))
+    for i, j, k, rest, owner in model.tables.joint_springs:
+        stiffness, zero = _quantity(symbols, owner, "stiffness", k), _quantity(symbols, owner, "rest", rest)
+        out[int(j)] = sub(out[int(j)], mul(stiffness, sub(q[int(i)], zero)))
+    for j, c, owner in model.tables.joint_dampers:
+        out[int(j)] = sub(out[int(j)], mul(_quantity(symbols, owner, "damping", c), v[int(j)]))
     for j, value, source, _ in model.tables.joint_forces:
         out[int(j)] = add(out[int(j)], _value(value, source, inputs))
     for rows in model.tables.users:
         if rows.kind == "constraint":
             continue
         if not rows.tapes:
-            owner = model.elements[rows.owner].name
-            raise ModelError(f"element {owner!r} is a Python function; write it as a formula to have its equations")
+            name = model.elements[rows.owner].name
+            raise ModelError(f"element {name!r} is a Python function; write it as a formula to have its equations")
         arguments = [*(q[i] for i in rows.q), *(v[j] for j in rows.v)]
         potential = rows.kind == "potential"  # whose second tape goes on to the gradient
         results = run_tape(rows.tapes[int(potential)], arguments, casadi)[int(potential) :]
         for j, x in zip(rows.v, results, strict=True):
             out[j] = sub(out[j], x) if potential else add(out[j], x)
     return out
+
+
+def _quantity(symbols: Symbols, owner: float, quantity: str, number: float) -> Scalar:
+    return symbols.get((int(owner), quantity), float(number))
+
+
+def _is_zero(x: Scalar) -> bool:
+    return isinstance(x, float) and x == 0
 
 
 def _value(value: float, source: float, inputs: Sequence[Scalar]) -> Scalar:
@@ -76,8 +89,10 @@ class Loads:
         q: Sequence[Scalar],
         v: Sequence[Scalar],
         inputs: Sequence[Scalar],
+        symbols: Symbols,
     ) -> None:
         self.model, self.links, self.motions, self.v, self.inputs = model, links, motions, v, inputs
+        self.symbols = symbols
         self._rotation: dict[int, Matrix] = {}
         self._position: dict[int, Vector] = {}
         self._twist: dict[int, tuple[Vector, Vector]] = {}
@@ -156,10 +171,13 @@ class Loads:
 
         a, b = int(row[0]), int(row[4])
         ends = self._point(a, row[1:4]), self._point(b, row[5:8])
-        function, k, rest, c = int(row[8]), float(row[9]), float(row[10]), float(row[11])
+        function, owner = int(row[8]), row[12]
+        k = _quantity(self.symbols, owner, "stiffness", row[9])
+        rest = _quantity(self.symbols, owner, "length", row[10])
+        c = _quantity(self.symbols, owner, "damping", row[11])
         d = minus(self._world(b, ends[1]), self._world(a, ends[0]))
-        stretch: Scalar = k if function < 0 and rest == 0 else None  # tension over length
-        if stretch is None or c != 0:
+        stretch: Scalar = k if function < 0 and _is_zero(rest) else None  # tension over length
+        if stretch is None or not _is_zero(c):
             length = casadi.sqrt(dot(d, d))
             length = length + (length == 0)  # d is zero there, and so is what it is multiplied with
             if stretch is None:
@@ -167,7 +185,7 @@ class Loads:
                     slope_of(self.model.tables.functions[function], length) if function >= 0 else k * (length - rest)
                 )
                 stretch = slope / length
-            if c != 0:
+            if not _is_zero(c):
                 rate = dot(d, minus(self._velocity(b, ends[1]), self._velocity(a, ends[0])))
                 stretch = add(stretch, c * rate / (length * length))
         force = scaled(stretch, d)  # on a

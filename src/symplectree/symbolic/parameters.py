@@ -7,6 +7,8 @@
 | "link.inertia" | its inertia about the centre of mass: xx, yy, zz, xy, xz, yz | 6, kg·m² |
 | "link.at" | where its joint lies in the body before: lengths | 3, m |
 | "joint.armature" | rotor inertia, one for each coordinate | nv |
+| "spring.stiffness", "spring.length" | of a `Spring`, and "spring.rest" of a `JointSpring`, by the element's name | 1 |
+| "damper.damping" | of a `Damper`, `JointDamper` or `Spring`, by the element's name | 1 |
 | "gravity" | acceleration in world axes | 3, m/s² |
 """
 
@@ -23,12 +25,19 @@ from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 
 QUANTITIES = ("mass", "com", "inertia", "at")
+# Of elements: the tables that hold them, with the columns of each quantity.
+ELEMENT_COLUMNS = {
+    "joint_springs": {"stiffness": 2, "rest": 3},
+    "joint_dampers": {"damping": 1},
+    "lines": {"stiffness": 9, "length": 10, "damping": 11},
+}
 
 
 @dataclass(frozen=True)
 class Parameters:
     """`names` of the numbers in order, the vector of `symbols` (CasADi), their `values` in the model, and `of`: the
-    expressions by (body, quantity), with "armature" by (velocity, "armature") and (-1, "gravity")."""
+    expressions by (body, quantity), with "armature" by (velocity, "armature"), those of elements by (element, quantity),
+    and (-1, "gravity")."""
 
     names: tuple[str, ...]
     symbols: Any
@@ -59,7 +68,7 @@ def chosen(model: Model, names: Iterable[str]) -> Parameters:
         elif name.endswith(".armature"):
             of |= dict(zip(places, own, strict=True))
         else:
-            of[places[0]] = own[0] if name.endswith(".mass") else own
+            of[places[0]] = own[0] if len(own) == 1 else own
     if len(names) != len(dict.fromkeys(names)):
         twice = next(name for name in names if names.count(name) > 1)
         raise ModelError(f"parameter {twice!r} is named twice")
@@ -85,9 +94,14 @@ def look_up(model: Model, name: str) -> tuple[list[float], list[tuple[int, str]]
         place = model.joints[owner]
         indices = range(place.v.start, place.v.stop)
         return [float(model.armature[j]) for j in indices], [(j, "armature") for j in indices]
+    of_elements = _element_quantities(model)
+    if (owner, quantity) in of_elements:
+        number, element = of_elements[owner, quantity]
+        return [number], [(element, quantity)]
     if quantity not in QUANTITIES or owner not in model.bodies:
         known = [f"{body}.{x}" for body in model.bodies if "#" not in body for x in QUANTITIES]
-        raise ModelError(unknown("parameter", name, [*known, *(f"{j}.armature" for j in model.joints), "gravity"]))
+        known += [f"{joint}.armature" for joint in model.joints] + [".".join(pair) for pair in of_elements]
+        raise ModelError(unknown("parameter", name, [*known, "gravity"]))
     k = model.bodies.index(owner)
     if quantity == "at":  # of the first of a joint's elementary ones
         first = model.bodies.index(f"{owner}#0") if f"{owner}#0" in model.bodies else k
@@ -98,3 +112,15 @@ def look_up(model: Model, name: str) -> tuple[list[float], list[tuple[int, str]]
         return model.com[k].tolist(), [(k, "com")]
     J = model.inertia[k]
     return [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]], [(k, "inertia")]
+
+
+def _element_quantities(model: Model) -> dict[tuple[str, str], tuple[float, int]]:
+    """Numbers of springs and dampers by (name, quantity), and the element's index."""
+    found: dict[tuple[str, str], tuple[float, int]] = {}
+    for table, columns in ELEMENT_COLUMNS.items():
+        for row in getattr(model.tables, table):
+            element = model.elements[int(row[-1])]
+            for quantity, column in columns.items():
+                if hasattr(element, quantity):
+                    found[str(element.name), quantity] = float(row[column]), int(row[-1])
+    return found

@@ -21,7 +21,7 @@ import numpy as np
 from symplectree.lie import Array
 from symplectree.lie import pose as rigid_motion
 from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape, from_casadi
+from symplectree.symbolic.tape import Tape, from_expression
 
 REMEDY = (
     "its formula cannot be differentiated; write it with operators and functions of CasADi or NumPy (np.sin, not "
@@ -118,7 +118,7 @@ def trace_pose(R: Any, x: Any, q: Any) -> PoseFormula:
 
     n = q.numel()
     shared = casadi.cse([casadi.densify(casadi.vertcat(casadi.vec(R), x))])[0]
-    alone = from_casadi(casadi.Function("pose", [q], [shared]), REMEDY)
+    alone = from_expression(q, shared, REMEDY)
     R, x = pose_of_tape(alone, q)
     S, dS, ddS = pose_expressions(R, x, q)
     parts = [casadi.vec(R), x, casadi.vec(S)]
@@ -126,5 +126,5 @@ def trace_pose(R: Any, x: Any, q: Any) -> PoseFormula:
     for further in ([], [casadi.vec(d) for d in dS], [casadi.vec(ddS[k][j]) for k in range(n) for j in range(k, n)]):
         parts += further
         shared = casadi.cse([casadi.densify(casadi.vertcat(*parts))])[0]
-        tapes.append(from_casadi(casadi.Function("pose", [q], [shared]), REMEDY))
+        tapes.append(from_expression(q, shared, REMEDY))
     return PoseFormula(n, alone, (tapes[0], tapes[1], tapes[2]))

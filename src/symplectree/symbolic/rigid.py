@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.errors import ModelError
 from symplectree.lie import axis_vector, hat
 
 
@@ -56,6 +57,8 @@ def matrix(given: Any) -> Any:
     if isinstance(given, casadi.DM) or np.isscalar(given):
         number: Any = given
         return casadi.SX(number)
+    if given is None or isinstance(given, str):
+        raise ModelError(f"its formula gives {given!r}, not numbers and symbols")
     rows: Sequence[Any] = list(given)
     if all(np.ndim(row) == 0 or (isinstance(row, casadi.SX) and row.numel() == 1) for row in rows):
         return casadi.vertcat(*(casadi.SX(row) for row in rows))

@@ -75,6 +75,17 @@ def trace(
     return from_casadi(casadi.Function("formula", [x], [casadi.densify(y) for y in derivatives]), remedy)
 
 
+def from_expression(symbols: Any, expression: Any, remedy: str) -> Tape:
+    """Tape of an SX expression of a vector of symbols; raises ModelError when it holds others, too."""
+    import casadi
+
+    own = {symbols[i].element_hash() for i in range(symbols.numel())}
+    others = [symbol.name() for symbol in casadi.symvar(expression) if symbol.element_hash() not in own]
+    if others:
+        raise ModelError(f"{remedy} (it holds the symbol {others[0]!r}, which is none of these)")
+    return from_casadi(casadi.Function("formula", [symbols], [expression]), remedy)
+
+
 def from_casadi(function: Any, remedy: str) -> Tape:
     """Tape of a CasADi SX function; raises ModelError on an operation that the core does not have, with the `remedy`."""
     import casadi

@@ -84,6 +84,8 @@ def _level(up: Array) -> tuple[Array, Array]:
 
 def _default_view(points: Array, up: Array) -> tuple[float, float]:
     """Azimuth and elevation in degrees."""
+    if len(points) < 2:
+        return (32.0, 16.0)
     directions = np.linalg.eigh(np.cov(points.T))[1].T[::-1]  # widest first
     widths = np.ptp(points @ directions.T, axis=0)
     if widths[1] < FLAT * widths[0]:  # all on a line

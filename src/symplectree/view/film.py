@@ -101,7 +101,7 @@ def film(
     trails = (trails,) if isinstance(trails, str) else tuple(trails)
     for name in trails:
         model.find_frame(name)
-    picture = scene(model, trajectory.q[0])
+    picture = scene(model, trajectory.q[0], visited=trajectory.q)
     most = min(MOST_PICTURES, max(2, MOST_POSES // max(1, len(picture.bodies))))
     rows = _rows(trajectory.t, rate / speed, most)
     q = trajectory.q[rows]

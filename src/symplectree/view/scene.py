@@ -15,10 +15,12 @@ import numpy as np
 
 from symplectree import lie
 from symplectree.dynamics import pose
+from symplectree.dynamics.arguments import configuration
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 from symplectree.mechanism.shapes import GREY, Shape
-from symplectree.view.meshes import read_mesh, trouble, warn_of
+from symplectree.view.guides import Track, guide, net, tracks, triangles, visited_points
+from symplectree.view.meshes import Surface, read_mesh, trouble, warn_of
 from symplectree.view.outline import Outline, Place, drawn_bodies, joint_chain, outline
 
 Color = tuple[float, float, float]
@@ -29,6 +31,7 @@ BODY_COLORS: tuple[Color, ...] = (
 )  # fmt: skip
 JOINT_COLOR: Color = (0.25, 0.27, 0.30)
 CONSTRAINT_COLOR: Color = (0.85, 0.20, 0.25)
+NET_COLOR: Color = (0.35, 0.38, 0.43)
 SUPPORT_COLOR: Color = (0.42, 0.44, 0.47)
 LINE_COLORS: dict[str, Color] = {"wire": (0.35, 0.35, 0.38), "spring": (0.18, 0.60, 0.35), "rail": (0.68, 0.70, 0.73)}
 TRAIL_COLORS: tuple[Color, ...] = ((0.84, 0.15, 0.16), (0.12, 0.47, 0.71), (0.17, 0.63, 0.17), (0.58, 0.40, 0.74))
@@ -41,11 +44,12 @@ class Solid:
     | name | meaning | unit |
     | --- | --- | --- |
     | name, body | what it is called, and the index of the body that carries it, -1 the world | |
-    | kind | "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh" or "plane" | |
+    | kind | "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "plane" or "triangles" | |
     | size | half sides; radius; radius and half length along z (of a capsule without its caps); half axes | m |
     | pose | of the solid in the body, (4, 4) | |
     | color, opacity | red, green, blue, and how little shines through, 0 to 1 | |
     | mesh, part, scale | of kind "mesh": its file, which part of that, and what its lengths are multiplied by | |
+    | triangles | of kind "triangles": vertices (v, 3) and triangles (f, 3) | m |
     """
 
     name: str
@@ -58,6 +62,7 @@ class Solid:
     mesh: Path | None = None
     part: int = 0
     scale: tuple[float, ...] = (1.0, 1.0, 1.0)
+    triangles: Surface | None = None
 
 
 @dataclass(frozen=True)
@@ -97,19 +102,25 @@ class Scene:
         return tuple(sorted((used | set(drawn_bodies(self.model))) - {-1}))
 
 
-def scene(model: Model, q: Any) -> Scene:
-    """The picture of a model, with sizes after the mechanism's extent at q."""
+def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
+    """The picture of a model, with sizes after the mechanism's extent at q.
+
+    visited: configurations (n, nq) over whose range the curves and surfaces of joints are drawn, q alone when left out.
+    """
     plan = outline(model)
-    size, radius = _sizes(model, plan, q)
+    ways = tracks(model, np.atleast_2d(configuration(model, q) if visited is None else visited))
+    size, radius = _sizes(model, plan, q, ways)
     shapes = _own_shapes(model, size)
     shaped = {solid.body for solid in shapes if solid.body >= 0}
-    automatic = [*_rods(model, plan, radius), *_masses(model, radius, size), *_marks(model, plan, radius)]
+    clad = {way.body for way in ways if way.moving or way.visited.shape[1] == 2}  # a surface or rim is what one sees
+    masses = [solid for solid in _masses(model, radius, size) if solid.body not in clad]
+    automatic = [*_rods(model, plan, radius), *masses, *_marks(model, plan, radius)]
     lines = [
         *(Line("wire", a, b, 0.35 * radius) for a, b in plan.strings),
         *(Line("spring", a, b, 1.6 * radius) for a, b in plan.springs),
         *(Line("rail", a, b, 0.5 * radius) for a, b in plan.rails if b[0] not in shaped),
     ]
-    solids = [*(solid for solid in automatic if solid.body not in shaped), *shapes]
+    solids = [*(solid for solid in automatic if solid.body not in shaped), *shapes, *_guides(model, ways, size, radius)]
     return Scene(model, tuple(solids), tuple(lines), plan, size, radius)
 
 
@@ -120,10 +131,14 @@ def points_of(plan: Outline) -> list[Place]:
     return list(dict.fromkeys([*ends, *plan.joints, *plan.supports, *plan.masses]))
 
 
-def _sizes(model: Model, plan: Outline, q: Any) -> tuple[float, float]:
-    """Extent of the mechanism and radius of its rods [m]."""
+def _sizes(model: Model, plan: Outline, q: Any, ways: list[Track]) -> tuple[float, float]:
+    """Extent of the mechanism, with the ways of its joints, and radius of its rods [m]."""
     poses = {-1: np.eye(4)} | {b: pose(model, q, model.bodies[b]) for b in drawn_bodies(model)}
     points = [poses[body][:3, :3] @ point + poses[body][:3, 3] for body, point in points_of(plan)]
+    for way in ways:
+        body = poses[way.body] if way.body in poses else pose(model, q, model.bodies[way.body])
+        T = body @ way.pose
+        points += list(visited_points(way) @ T[:3, :3].T + T[:3, 3])
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
     boxes = [2 * np.linalg.norm(_inertia_box(model, body)[0]) for body in drawn_bodies(model) if model.mass[body] > 0]
     size = size or float(max(boxes, default=0.0)) or 1.0
@@ -199,6 +214,30 @@ def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
     for i, (body, point) in enumerate(plan.supports):
         half = (3.0 * radius,) * 3
         out.append(Solid(f"support {i}", body, "box", half, lie.pose(x=point), SUPPORT_COLOR, 0.55))
+    return out
+
+
+def _guides(model: Model, ways: list[Track], size: float, radius: float) -> list[Solid]:
+    """Wires, tracks and surfaces; of closed curves that bodies roll on, a spoke that shows how they turn."""
+    out: list[Solid] = []
+    wire = max(0.6 * radius, 0.003 * size)
+    for i, way in enumerate(ways):
+        found = guide(way, size)
+        if found is None:
+            continue
+        color = _body_color(model, way.body) if way.body in drawn_bodies(model) else LINE_COLORS["rail"]
+        opacity = 1.0 if not found.is_surface else 0.8 if way.body >= 0 else 0.55
+        out.append(
+            Solid(f"way {i}", way.body, "triangles", (), way.pose, color, opacity, triangles=triangles(found, wire))
+        )
+        if found.is_surface:
+            out.append(
+                Solid(f"net {i}", way.body, "triangles", (), way.pose, NET_COLOR, triangles=net(found, 0.15 * radius))
+            )
+        elif way.whole and way.moving:
+            between, length = along(np.zeros(3), found.grid[0])
+            if length > 0:
+                out.append(Solid(f"spoke {i}", way.body, "capsule", (wire, 0.5 * length), between, color))
     return out
 
 

@@ -29,6 +29,8 @@ def surface(solid: Solid) -> Surface:
         return _revolve(_cylinder(size[0], size[1]), sides=3 * SIDES if wide else SIDES)
     if solid.kind == "capsule":
         return _revolve(_capsule(size[0], size[1]))
+    if solid.kind == "triangles" and solid.triangles is not None:
+        return solid.triangles
     if solid.kind == "mesh" and solid.mesh is not None:
         part, scale = read_mesh(solid.mesh)[solid.part], np.asarray(solid.scale)
         return part.vertices * scale, part.faces if np.prod(scale) > 0 else part.faces[:, ::-1]
@@ -56,7 +58,7 @@ def coarser(vertices: Array, faces: Array, cell: float) -> Surface:
 def _box(half: tuple[float, ...], cells: int) -> Surface:
     """Six sides with edges of their own, each of several cells, such that they can be sorted by depth."""
     u, v = np.meshgrid(np.linspace(-1, 1, cells + 1), np.linspace(-1, 1, cells + 1), indexing="ij")
-    quads = _grid_faces(cells + 1, cells + 1)
+    quads = grid_faces(cells + 1, cells + 1)
     vertices: list[Array] = []
     faces: list[Array] = []
     for axis in range(3):
@@ -68,7 +70,7 @@ def _box(half: tuple[float, ...], cells: int) -> Surface:
     return np.concatenate(vertices) * half, np.concatenate(faces)
 
 
-def _grid_faces(rows: int, columns: int) -> Array:
+def grid_faces(rows: int, columns: int) -> Array:
     """Triangles of a grid of vertices, numbered row by row."""
     i, j = np.meshgrid(np.arange(rows - 1), np.arange(columns - 1), indexing="ij")
     a = (i * columns + j).ravel()
@@ -83,7 +85,7 @@ def _revolve(profile: Array, sides: int = SIDES) -> Surface:
     vertices = np.stack(
         [np.outer(r, np.cos(angle)), np.outer(r, np.sin(angle)), np.broadcast_to(z[:, None], (len(z), sides + 1))], -1
     )
-    faces = _grid_faces(len(profile), sides + 1)[:, ::-1]
+    faces = grid_faces(len(profile), sides + 1)[:, ::-1]
     return vertices.reshape(-1, 3), faces
 
 
@@ -116,4 +118,4 @@ def _coils(radius: float, wire: float, sides: int = 5) -> Surface:
     # Across the wire: away from the axis, and along z, which the stretching makes longer.
     ring = np.cos(around)[None, :, None] * out[:, None] + np.sin(around)[None, :, None] * np.array([0, 0, 0.6])
     vertices = center[:, None] + wire * ring
-    return vertices.reshape(-1, 3), _grid_faces(len(s), sides + 1)
+    return vertices.reshape(-1, 3), grid_faces(len(s), sides + 1)
