@@ -8,7 +8,6 @@ import pytest
 import symplectree as st
 from formulas import ellipsoid
 
-
 SQUEEZER = Path(__file__).parents[2] / "models" / "squeezing_mechanism.sexp"
 ANGLES = {  # at 0.03 s, from the test set for IVP solvers
     "beta": 15.81077119629904,

@@ -21,7 +21,7 @@ from symplectree.elements import Constraint
 from symplectree.errors import ModelError
 from symplectree.io.functions import FUNCTIONS, read_function, write_function
 from symplectree.io.layout import Form, flat, number, text
-from symplectree.io.reader import Node, Source, meant, nearest, shown, word
+from symplectree.io.reader import Node, Source, meant, nearest, shown
 from symplectree.joints import Joint, SymbolicJoint
 from symplectree.mechanism.mechanism import Frame
 from symplectree.numeric import real_array

@@ -63,7 +63,7 @@ class SharedLinearizer:
             second[:] = np.concatenate([ddq, ddp])
         return True
 
-    def follow(self, first: Array, out: Array, multipliers: Array) -> int:  # noqa: ARG002, that of the tree counts
+    def follow(self, first: Array, out: Array, multipliers: Array) -> int:
         """Derivatives in the parameters, after `compute`; the parameter that constraints cannot follow, or −1."""
         m, nv = self.sharing, len(self.sharing.lead_v)
         D, G = np.zeros((2 * nv, out.shape[1])), np.zeros((len(m.full.rows), out.shape[1]))
