@@ -32,7 +32,7 @@ class NativeNumberStep {
 
   // None, or why there is no result: text, and residual and place of a step without solution. J and H may be empty.
   nb::object compute(In q, In p, In u, Out q1, Out p1, Out J, Out H) {
-    const RowPlaces at{q.data(),
+    const StepBuffers at{q.data(),
                        p.data(),
                        u.data(),
                        q1.data(),

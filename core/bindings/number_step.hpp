@@ -24,7 +24,7 @@ struct RowFailure {
 };
 
 // Where a row's numbers are, and where its results go; J and H may be null.
-struct RowPlaces {
+struct StepBuffers {
   const double *q, *p, *u;
   double *q1, *p1, *J, *H;
 };
@@ -45,7 +45,7 @@ class NumberStep {
   int worst() const { return steps_->worst(); }
 
   // False when the step has no solution.
-  bool compute(const RowPlaces& at) {
+  bool compute(const StepBuffers& at) {
     std::copy(at.q, at.q + m_.nq, q_.begin());
     normalize(m_, q_.data());
     const double *tau = m_.inputs ? zero_.data() : at.u, *inputs = m_.inputs ? at.u : zero_.data();
@@ -64,7 +64,7 @@ class NumberStep {
     for (int k = start; product < 0 && k < start + 4; ++k) q1[k] = -q1[k];
   }
 
-  void differentiate(const RowPlaces& at) {
+  void differentiate(const StepBuffers& at) {
     if (maps_.trivial()) return steps_->differentiate(at.J, of_multipliers_.data(), at.H);
     if (at.H) S_.resize(F_.size() * steps_->inputs());
     steps_->differentiate(F_.data(), of_multipliers_.data(), at.H ? S_.data() : nullptr);
@@ -98,7 +98,7 @@ class NumberSteps {
   std::size_t states() const { return m_.nq + m_.nv; }
   std::size_t numbers() const { return states() + nu_; }
 
-  RowFailure compute(std::size_t rows, RowPlaces at) {
+  RowFailure compute(std::size_t rows, StepBuffers at) {
     std::unique_ptr<NumberStep> step = borrow();
     RowFailure failure;
     for (std::size_t row = 0; row < rows; ++row, next(at)) {
@@ -131,13 +131,13 @@ class NumberSteps {
     return std::make_unique<NumberStep>(m_, choice_);
   }
 
-  void next(RowPlaces& at) const {
+  void next(StepBuffers& at) const {
     at.q += m_.nq, at.p += m_.nv, at.u += nu_, at.q1 += m_.nq, at.p1 += m_.nv;
     if (at.J) at.J += states() * numbers();
     if (at.H) at.H += states() * numbers() * numbers();
   }
 
-  void fill(const RowPlaces& at, double value) const {
+  void fill(const StepBuffers& at, double value) const {
     std::fill_n(at.q1, m_.nq, value);
     std::fill_n(at.p1, m_.nv, value);
     if (at.J) std::fill_n(at.J, states() * numbers(), value);
@@ -145,7 +145,7 @@ class NumberSteps {
   }
 
   // Numbers of which no step can begin.
-  RowFailure refused(const RowPlaces& at) const {
+  RowFailure refused(const StepBuffers& at) const {
     const auto strange = [&](const double* x, int count, int first) {
       for (int k = 0; k < count; ++k)
         if (!std::isfinite(x[k]))

@@ -69,7 +69,7 @@ xla::Error* compute(const xla::Call& call) {
   if (!fits || in.rows() != out.rows())
     return error(call, xla::kInvalidArgument, "a step was called with arrays of other shapes than its model has");
   const std::int64_t count = call.results.count;
-  const RowPlaces at{in[0], in[1], in[2], out[0], out[1], count > 2 ? out[2] : nullptr, count > 3 ? out[3] : nullptr};
+  const StepBuffers at{in[0], in[1], in[2], out[0], out[1], count > 2 ? out[2] : nullptr, count > 3 ? out[3] : nullptr};
   const RowFailure failure = step->compute(in.rows(), at);
   if (failure.text.empty()) return nullptr;
   return error(call, failure.no_solution ? xla::kFailedPrecondition : xla::kInvalidArgument, failure.text);
