@@ -14,7 +14,7 @@ from test_linearization import difference
 # Differences of fourth order have the truncation (H/θ)⁴ of a number θ of order one (inertias: of a tenth; loops that
 # start off their constraint by H move with H/dt at once), and the rounding of the step over H. A step is solved to about
 # NOISE [rad, m]; so are its momenta, relative to their size, and its multipliers to NOISE/dt² [kg m/s²].
-H, H_SMALL, NOISE = 1e-3, 2e-4, 2e-14
+H, H_SMALL, NOISE = 1e-3, 2e-4, 4e-14
 INERTIA = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 

@@ -69,7 +69,8 @@ def test_round_trip_of_random_mechanisms(seed, bodies):
 def test_round_trip_of_every_constraint(seed):
     m = with_every_constraint(seed)
     written = {c for c in Constraint.__subclasses__() if c.__module__.startswith("sympl") and c.in_files}
-    assert {type(e) for e in m.elements} >= written
+    in_other_tests = {st.RollingConstraint, st.FormulaConstraint}  # test_formulas
+    assert {type(e) for e in m.elements} >= written - in_other_tests
     assert_round_trip(m)
 
 

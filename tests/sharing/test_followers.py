@@ -6,6 +6,7 @@ import pytest
 import symplectree as st
 from refusal import assert_refused, refuses
 from sharing_mechanisms import tongs
+from symplectree.interop.number_step import NumberStep
 
 UNIT = (1.0, 1.0, 1.0)
 
@@ -113,8 +114,8 @@ def test_what_is_not_done_with_followers_is_refused():
         root.link(name, st.Revolute(name, "y"), at=(0, 0, 1), mass=1.0, com=(0.1, 0, 0.3), inertia=UNIT)
     floating = m.add(gear("a", "b", offset=0)).build()
     refuses(lambda: st.simulate(floating, {}, duration=1, dt=0.1, method=st.Reduced()), "st.Reduced", *words)
-    motion = st.control.ShapeMotion(floating, {}, duration=1, steps=5, shape={"a": 0.1})
-    refuses(motion.solve, "shape motion", *words)
+    refuses(lambda: st.control.ShapeMotion(floating, {}, duration=1, steps=5, shape={"a": 0.1}), "shape motion", *words)
+    refuses(lambda: NumberStep(model, 0.1), "JAX", *words)
 
 
 def test_pickling_keeps_it_all():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from refusal import refuses
 from sharing_mechanisms import FLAT, closed_pair, tongs, tree_pair
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
@@ -148,17 +149,33 @@ def test_optimal_motions_of_the_tongs_agree():
     np.testing.assert_allclose(traj.q, newton.trajectory.q, atol=1e-9)
 
 
-def test_raw_steps_for_other_libraries():
-    from symplectree.interop.raw_step import RawStep
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("curved", [False, True])
+def test_parameters_of_models_with_followers(action, curved):
+    """Against differences between models built anew."""
+    model = tree_pair(2, curved=curved, joints=FLAT).shared
+    q, p = model.neutral + 0.1, np.linspace(-0.1, 0.1, model.nv)
+    body = [f for f in model.description.tree if f.joint.nv > 0][3]
 
-    model = tongs(2).add(st.JointForce("left1", "motor")).build()
-    step, z = RawStep(model, 0.01), np.array([0.6, 0.2, 0.1, 0.01, 0.02, -0.01, 0.3])
+    def changed(e):
+        m = model.description.copy()
+        frame = next(f for f in m.tree if f.name == body.name)
+        frame.at = np.asarray(frame.at, dtype=float) + np.array([0, 0, e])
+        lin = st.linearize(m.build(), (q, p), st.Variational(action), 0.01)
+        return np.concatenate([lin.q, lin.p])
 
-    def value(x):
-        return step.value(*np.split(x, (3, 6)))
+    lin = st.linearize(model, (q, p), st.Variational(action), 0.01, parameters=[f"{body.name}.at.z"])
+    # of fourth order, steps of 1e-3 m: rounding of steps, 1e-13, over these
+    found = (8 * (changed(1e-3) - changed(-1e-3)) - (changed(2e-3) - changed(-2e-3))) / 12e-3
+    assert np.abs(found).max() > 1e-3
+    np.testing.assert_allclose(lin.D[:, 0], found, atol=1e-9 + 1e-8 * np.abs(found).max())
 
-    out, slope = step.first(*np.split(z, (3, 6)))
-    np.testing.assert_allclose(out, value(z), atol=1e-14)
-    found = np.array([(value(z + d) - value(z - d)) / (2 * H) for d in H * np.eye(7)]).T
-    np.testing.assert_allclose(slope, found, atol=1e-7)
-    assert step.second(*np.split(z, (3, 6))).shape == (6, 7, 7)
+
+def test_couplings_of_followers_are_no_parameters():
+    m = tongs(2).add(st.JointForce("left1", "motor"))
+    model = m.build()
+    coupling = next(iter(model.shared.followers.values())).element
+    refuses(
+        lambda: st.linearize(model, (model.neutral, np.zeros(model.nv)), parameters=[f"{coupling}.ratio"]),
+        f"{coupling}.ratio", "eliminate=True",
+    )  # fmt: skip

@@ -34,6 +34,12 @@ class NumberStep:
         check_seconds("dt", dt)
         if failure not in FAILURES:
             raise ModelError(f"failure is {failure!r}; give 'raise' or 'nan'")
+        if model.shared is not None:
+            name, follower = next(iter(model.shared.followers.items()))
+            raise ModelError(
+                f"coordinate {name!r} follows {follower.leader!r}, which steps for JAX and PyTorch do not know; leave "
+                "eliminate=True out"
+            )
         if model.massless:
             raise ModelError(
                 f"coordinate {model.massless[0]!r} moves no mass and must be prescribed, which is not done here"
