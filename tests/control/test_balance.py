@@ -50,7 +50,7 @@ def test_acrobot_stands_as_the_continuous_regulator_says():
     gains = held.gains[0].copy()
     gains[:, 2:] = gains[:, 2:] @ st.mass_matrix(model, q)  # of p to those of v
     assert gains == pytest.approx(_continuous_gains(model, q, effort=0.1), rel=0.02)  # dt times the fastest rate, 23 /s
-    traj = st.simulate(model, q + (0.05, -0.05), duration=10, dt=1e-3, forces=held)
+    traj = st.simulate(model, q + np.array([0.05, -0.05]), duration=10, dt=1e-3, forces=held)
     assert np.abs(traj.q[-1] - q).max() < 1e-6
 
 

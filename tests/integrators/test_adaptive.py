@@ -56,7 +56,9 @@ def bricard():
     parent, at = m.world, corners[0]
     for i, edge in enumerate(edges[:5]):
         inertia = (np.eye(3) - np.outer(edge, edge)) / 12
-        parent = parent.link(f"rod{i}", st.Revolute(f"j{i}", axis=axes[i]), at=at, mass=1, com=edge / 2, inertia=inertia)
+        parent = parent.link(
+            f"rod{i}", st.Revolute(f"j{i}", axis=axes[i]), at=at, mass=1, com=edge / 2, inertia=inertia
+        )
         at = edge
     parent.frame("end", at=at)
     m.world.frame("ground", at=corners[5])

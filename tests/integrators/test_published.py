@@ -8,7 +8,6 @@ import pytest
 import symplectree as st
 from formulas import ellipsoid
 
-
 SQUEEZER = Path(__file__).parents[2] / "models" / "squeezing_mechanism.sexp"
 ANGLES = {  # at 0.03 s, from the test set for IVP solvers
     "beta": 15.81077119629904,
@@ -54,14 +53,24 @@ def test_bars_through_their_singular_positions(windows):
     m = st.Mechanism()
     for i in range(windows + 1):
         rod = m.world.link(
-            f"rod{i}", st.Revolute(f"r{i}", axis="y"), at=(i, 0, 0), mass=1, com=(0, 0, 0.5), inertia=(1 / 12, 1 / 12, 0)
+            f"rod{i}",
+            st.Revolute(f"r{i}", axis="y"),
+            at=(i, 0, 0),
+            mass=1,
+            com=(0, 0, 0.5),
+            inertia=(1 / 12, 1 / 12, 0),
         )
         rod.frame(f"top{i}", at=(0, 0, 1))
         if i > 0:
             m.add(st.PointConstraint(f"end{i - 1}", f"top{i}", "xz"))
         if i < windows:
             bar = rod.link(
-                f"bar{i}", st.Revolute(f"b{i}", axis="y"), at=(0, 0, 1), mass=1, com=(0.5, 0, 0), inertia=(0, 1 / 12, 1 / 12)
+                f"bar{i}",
+                st.Revolute(f"b{i}", axis="y"),
+                at=(0, 0, 1),
+                mass=1,
+                com=(0.5, 0, 0),
+                inertia=(0, 1 / 12, 1 / 12),
             )
             bar.frame(f"end{i}", at=(1, 0, 0))
     model = m.build()

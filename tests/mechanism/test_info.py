@@ -70,6 +70,8 @@ def test_constraints_that_cannot_be_met_and_starts_that_name_nothing():
 
 def test_numbers_are_plain():
     m = planar_chain(1)
-    m.add(st.HingeConstraint("world", "tip", axis=tuple(np.array([0.0, 1.0, 0.0]))), st.JointSpring("q0", np.float64(2)))
+    m.add(
+        st.HingeConstraint("world", "tip", axis=tuple(np.array([0.0, 1.0, 0.0]))), st.JointSpring("q0", np.float64(2))
+    )
     text = m.build().info()
     assert "axis=(0.0, 1.0, 0.0)" in text and "stiffness=2.0" in text

@@ -15,7 +15,6 @@ from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model, unknown
 from symplectree.numeric import real_array, shown
 
-
 Stencil = tuple[tuple[int, float], ...]
 
 RATE: Stencil = ((-1, -1 / 2), (1, 1 / 2))

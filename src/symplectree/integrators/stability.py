@@ -57,9 +57,7 @@ def fastest_decay(model: Model, q: Array, prescribed: Prescribed) -> tuple[float
     return rate, model.velocities[int(np.argmax(np.abs(d)))]
 
 
-def _dominant(
-    model: Model, q: Array, prescribed: Prescribed, force: Callable[[Array], Array]
-) -> tuple[float, Array]:
+def _dominant(model: Model, q: Array, prescribed: Prescribed, force: Callable[[Array], Array]) -> tuple[float, Array]:
     """The eigenvalue of M⁻¹ force along the constraints that is largest in size, 0 where there is none, and its vector."""
     still, found = np.zeros(model.nv), 0.0
     d = np.random.default_rng(0).normal(size=model.nv)
