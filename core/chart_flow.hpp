@@ -1,4 +1,5 @@
-// Hamilton's equations in canonical coordinates z = (c, π) (see charts.hpp), for one state or for several side by side.
+// Hamilton's equations in canonical coordinates z = (c, π) (see charts.hpp), for one state or for several side by side;
+// beside them Ġ = exp(w) N of each rotation.
 #pragma once
 
 #include <vector>
@@ -28,22 +29,10 @@ void set_part(Pack<W>& x, int k, double value) {
 // The charts of all joints with a quaternion.
 class Charts {
  public:
-  explicit Charts(const Model& m) : m_(m), charts_(m.size(), Chart(identity)) {}
+  explicit Charts(const Model& m) : m_(m), charts_(m.size()) {}
 
-  // Charts around the state; true when they are those of before.
-  bool centre(const double* q) {
-    bool same = true;
-    for (int i : m_.quaternions) {
-      const Chart chart(q + quaternion_of(m_.bodies[i]));
-      const Vec3<double> gap = chart.centre.v - charts_[i].centre.v;
-      same &= chart.centre.w == charts_[i].centre.w && dot(gap, gap) == 0;
-      charts_[i] = chart;
-    }
-    return same;
-  }
-
-  // z ← (c, π) of (q, p). Free joints: (rotation vector, position in base axes).
-  void coordinates(const double* q, const double* p, double* z) const {
+  // A step begins at (q, p): z ← (c, π) there, but for rotations, of which `centre` says that.
+  void begin(const double* q, const double* p, double* z) {
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       double *c = z + b.v, *pi = z + m_.nv + b.v;
@@ -52,12 +41,32 @@ class Charts {
         continue;
       }
       const double* y = q + quaternion_of(b);
-      const Vec3<double> w = charts_[i].coordinates(y);
-      store3(w, c);
-      store3(right_jacobian_transposed(w, load3(p + b.v)), pi);
+      charts_[i].start = load_quaternion(y);
+      charts_[i].momentum = load3(p + b.v);
       if (b.kind != Kind::Free) continue;
       store3(load3(q + b.q), c + 3);
       store3(quaternion_matrix(y[0], y[1], y[2], y[3]) * load3(p + b.v + 3), pi + 3);
+    }
+  }
+
+  // Centre the charts for a step with these changes of z and of G (see Chart), and say where it begins in them.
+  void centre(const double* change, double* z) {
+    for (std::size_t n = 0; n < m_.quaternions.size(); ++n) {
+      const int i = m_.quaternions[n], v = m_.bodies[i].v;
+      const double* G = change + 2 * m_.nv + 3 * n;
+      charts_[i].begin(load3(change + v), load3(change + m_.nv + v), load3(G), z + v, z + m_.nv + v);
+    }
+  }
+
+  // (q, p) at the end z of a step with these changes.
+  void finish(const double* change, const double* z, double* q, double* p) const {
+    state(z, q, p);
+    for (std::size_t n = 0; n < m_.quaternions.size(); ++n) {
+      const int i = m_.quaternions[n], v = m_.bodies[i].v;
+      store3(charts_[i].end(load3(change + v), load3(change + 2 * m_.nv + 3 * n)), p + v);
+      double* y = q + quaternion_of(m_.bodies[i]);
+      const double size = 1 / std::sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] + y[3] * y[3]);
+      for (int k = 0; k < 4; ++k) y[k] *= size;
     }
   }
 
@@ -79,9 +88,10 @@ class Charts {
     }
   }
 
-  // rate ← (ċ, π̇) at z, of which (q, p) is the state, v the velocity and f the rate of momentum without the chart.
+  // rate ← (ċ, π̇, Ġ) at z, of which (q, p) is the state, v the velocity and f the rate of momentum without the chart.
   template <class T>
   void rates(const T* z, const T* q, const T* p, const T* v, const T* f, T* rate) const {
+    T* push = rate + 2 * m_.nv;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       if (b.flat()) {
@@ -89,17 +99,17 @@ class Charts {
         continue;
       }
       for (int k = 0; k < width_of<T>; ++k) {
-        double c[6], y[7], momentum[6], velocity[6], force[6], cdot[6], pidot[6];
+        double c[6], y[7], momentum[6], velocity[6], force[6], cdot[6], pidot[6], torque[3];
         gather(z + b.v, b.nv, k, c), gather(q + b.q, b.nv + 1, k, y), gather(p + b.v, b.nv, k, momentum);
         gather(v + b.v, b.nv, k, velocity), gather(f + b.v, b.nv, k, force);
-        joint_rates(b, c, y, momentum, velocity, force, cdot, pidot);
-        scatter(cdot, b.nv, k, rate + b.v), scatter(pidot, b.nv, k, rate + m_.nv + b.v);
+        joint_rates(b, c, y, momentum, velocity, force, cdot, pidot, torque);
+        scatter(cdot, b.nv, k, rate + b.v), scatter(pidot, b.nv, k, rate + m_.nv + b.v), scatter(torque, 3, k, push);
       }
+      push += 3;
     }
   }
 
  private:
-  static constexpr double identity[4] = {1, 0, 0, 0};
   static int quaternion_of(const Body& b) { return b.q + (b.kind == Kind::Free ? 3 : 0); }
 
   template <class T>
@@ -115,7 +125,9 @@ class Charts {
     const bool free = b.kind == Kind::Free;
     double* y = q + (free ? 3 : 0);
     const Vec3<double> w = load3(c);
-    chart.place(w, y);
+    const Quaternion<double> turn = turned(chart.centre, w);
+    y[0] = turn.w;
+    store3(turn.v, y + 1);
     store3(right_jacobian_inverse_transposed(w, load3(pi)), p);
     if (!free) return;
     std::copy(c + 3, c + 6, q);
@@ -123,7 +135,7 @@ class Charts {
   }
 
   static void joint_rates(const Body& b, const double* c, const double* q, const double* p, const double* v,
-                          const double* f, double* cdot, double* pidot) {
+                          const double* f, double* cdot, double* pidot, double* torque) {
     const Vec3<double> w = load3(c), wdot = right_jacobian_inverse(w, load3(v));
     Vec3<double> turning = load3(f);
     if (b.kind == Kind::Free) {
@@ -133,6 +145,7 @@ class Charts {
       turning += cross(load3(p + 3), load3(v + 3));
     }
     store3(wdot, cdot);
+    store3(rotated(w, turning), torque);
     store3(right_jacobian_transposed(w, turning) + right_jacobian_gradient(w, wdot, load3(p)), pidot);
   }
 

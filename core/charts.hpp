@@ -1,7 +1,7 @@
 // Coordinates around a point for joints with a quaternion, and their tangent map.
 //
-// A chart with centre (x_c, R_c) has coordinates c = (rotation vector w, shift u in base axes): R = R_c exp(w) and, for
-// a Free joint, x = x_c + u. Velocities are v = T(c) ċ with T = J_r(w) for the rotation and Rᵀ for the shift; canonical
+// A chart with centre R_c has coordinates c = (rotation vector w, position u in base axes): R = R_c exp(w) and, for a
+// Free joint, x = u. Velocities are v = T(c) ċ with T = J_r(w) for the rotation and Rᵀ for the position; canonical
 // momenta are π = Tᵀ p. For all other coordinates T is 1.
 #pragma once
 
@@ -62,28 +62,50 @@ inline Vec3<double> right_jacobian_gradient(const Vec3<double>& w, const Vec3<do
   return load3(out);
 }
 
-// The chart of one joint with a quaternion. Its centre is the quaternion rounded to a grid: it does not change with
-// small changes of the state, so that what is symplectic in the chart is so for the state.
-struct Chart {
-  Quaternion<double> centre;
+// exp(w) u.
+inline Vec3<double> rotated(const Vec3<double>& w, const Vec3<double>& u) {
+  const double x = dot(w, w);
+  const RotationCoefficients<double> k(x);
+  const Vec3<double> wu = cross(w, u);
+  return u + (1 - x * k.c) * wu + k.b * cross(w, wu);
+}
 
-  explicit Chart(const double* q) {
-    const double s = 4, n0 = std::round(s * q[0]), n1 = std::round(s * q[1]), n2 = std::round(s * q[2]),
-                 n3 = std::round(s * q[3]);
-    const double n = 1 / std::sqrt(n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3);
-    centre = {n0 * n, {n1 * n, n2 * n, n3 * n}};
+// a ⊗ exp(w).
+inline Quaternion<double> turned(const Quaternion<double>& a, const Vec3<double>& w) {
+  const double angle2 = dot(w, w), angle = std::sqrt(angle2);
+  const double s = angle < 1e-4 ? 0.5 - angle2 / 48 : std::sin(angle / 2) / angle, c = std::cos(angle / 2);
+  const Vec3<double> e = s * w;
+  return {a.w * c - dot(a.v, e), a.w * e + c * a.v + cross(a.v, e)};
+}
+
+// The chart of one joint with a quaternion, for one step: its centre is half-way from R₀, where the step begins, to its
+// end R₁ = R₀ exp(c), so that it is the same forward and backward.
+//
+// In the chart the step is from −c/2 to c/2, and its action S has dS = ½ (π₀ + π₁)·dc. But the centre moves with the
+// ends, as no coordinates are equal to all others, and S changes with it by G·δ, G = ∫ exp(w) N dt with N the torque on
+// the joint at given velocities. With δc = J_r⁻¹(c) ε₁ − J_l⁻¹(c) ε₀ and δ = exp(−c/2) ε₀ + ½ J_r(c/2) δc the momenta
+// are
+//   p₁ = J_r⁻ᵀ(c) μ,  p₀ = J_l⁻ᵀ(c) μ − exp(c/2) G,  μ = ½ (π₀ + π₁) + ½ J_rᵀ(c/2) G:
+// a discrete Lagrangian of R₀ and R₁ alone, so that the step is symplectic, and the same in every chart.
+struct Chart {
+  Quaternion<double> start{1, {}}, centre{1, {}};
+  Vec3<double> momentum{};  // p₀
+
+  // Writes −c/2 and π₀ of a step that turns by c, in which π changes by `kick` and torques give G.
+  void begin(const Vec3<double>& c, const Vec3<double>& kick, const Vec3<double>& G, double* w, double* pi) {
+    centre = turned(start, 0.5 * c);
+    store3(-0.5 * c, w);
+    store3(middle(c, G) - 0.5 * (right_jacobian_transposed(0.5 * c, G) + kick), pi);
   }
 
-  Vec3<double> coordinates(const double* q) const { return rotation_vector(between(centre, load_quaternion(q))); }
+  // p₁.
+  Vec3<double> end(const Vec3<double>& c, const Vec3<double>& G) const {
+    return right_jacobian_inverse_transposed(c, middle(c, G));
+  }
 
-  // Writes the quaternion centre ⊗ exp(w).
-  void place(const Vec3<double>& w, double* q) const {
-    const double angle2 = dot(w, w), angle = std::sqrt(angle2);
-    const double s = angle < 1e-4 ? 0.5 - angle2 / 48 : std::sin(angle / 2) / angle, c = std::cos(angle / 2);
-    const Vec3<double> e = s * w;
-    const Vec3<double> v = centre.w * e + c * centre.v + cross(centre.v, e);
-    q[0] = centre.w * c - dot(centre.v, e);
-    store3(v, q + 1);
+ private:
+  Vec3<double> middle(const Vec3<double>& c, const Vec3<double>& G) const {
+    return right_jacobian(c, momentum + rotated(0.5 * c, G));  // J_lᵀ(c) = J_r(c)
   }
 };
 

@@ -1,6 +1,7 @@
-// Gauss collocation on (q, p): the Galerkin variational integrator with Gauss quadrature. Order 2s with s stages,
-// symplectic and symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side,
-// starting from the polynomial through the stages of the steps before.
+// Gauss collocation on (q, p): the Galerkin variational integrator with Gauss quadrature, on rotations with paths
+// R exp(w(t)) of polynomial w about the middle of each step (see Chart). Order 2s with s stages, symplectic and
+// symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side, starting from
+// the polynomial through the stages of the steps before.
 #pragma once
 
 #include "chart_flow.hpp"
@@ -54,14 +55,16 @@ class GaussRun {
         one_(m),
         all_(m),
         charts_(m),
+        size_(2 * m.nv + 3 * m.quaternions.size()),
         start_(2 * m.nv),
         end_(2 * m.nv),
-        slope_(2 * m.nv),
+        slope_(size_),
+        change_(size_),
         z_(2 * m.nv),
-        rate_(2 * m.nv),
-        newest_(2 * m.nv),
-        last_(2 * m.nv),
-        before_(2 * m.nv) {
+        rate_(size_),
+        newest_(size_),
+        last_(size_),
+        before_(size_) {
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
@@ -77,9 +80,9 @@ class GaussRun {
   // when the stages are not found, and the state stays.
   template <class Forces>
   bool step(double t, double h, bool constant, Forces&& forces) {
-    if (!charts_.centre(q.data()) || h != h_) known_ = 0;
+    if (h != h_) known_ = 0;
     h_ = h;
-    charts_.coordinates(q.data(), p.data(), start_.data());
+    charts_.begin(q.data(), p.data(), start_.data());
     predict(t, forces);
     const bool together = constant && m_.users.empty();
     double last = INFINITY;
@@ -108,12 +111,27 @@ class GaussRun {
   template <class Forces>
   void predict(double t, Forces&& forces) {
     if (known_ == 0) {
+      std::fill(change_.begin(), change_.end(), 0.0);
+      charts_.centre(change_.data(), start_.data());
       one_.evaluate(charts_, start_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(t, x, u); });
-      for (int k = 0; k < 2 * m_.nv; ++k) rate_[k] = Pack<W>(slope_[k]);
+      for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(slope_[k]);
       return;
     }
     const Predictor<W>& predictor = predictors_[known_ > 1 ? best_ : 0];
-    for (int k = 0; k < 2 * m_.nv; ++k) rate_[k] = predictor(t_.stages, last_[k], before_[k]);
+    for (int k = 0; k < size_; ++k) rate_[k] = predictor(t_.stages, last_[k], before_[k]);
+  }
+
+  // Charts and the beginning in them from the rates, which say how far the step will turn.
+  void centre(double h) {
+    if (m_.quaternions.empty()) return;
+    for (int k = 0; k < size_; ++k) change_[k] = change(k, h);
+    charts_.centre(change_.data(), start_.data());
+  }
+
+  double change(int k, double h) const {
+    double sum = 0;
+    for (int j = 0; j < t_.stages; ++j) sum += t_.b[j] * rate_[k][j];
+    return h * sum;
   }
 
   // z_ at all stages from the rates.
@@ -126,11 +144,12 @@ class GaussRun {
   // One iteration of all stages side by side.
   template <class Forces>
   Change iterate_together(double t, double h, Forces&& forces) {
+    centre(h);
     for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
     all_.evaluate(charts_, z_.data(), newest_.data(),
                   [&](auto*, auto*) { return forces(t, start_.data(), start_.data()); });
     Pack<W> change, size;
-    for (int k = 0; k < 2 * m_.nv; ++k) {
+    for (int k = 0; k < size_; ++k) {
       change = larger(change, newest_[k] - rate_[k]);
       size = larger(size, newest_[k]);
     }
@@ -142,6 +161,7 @@ class GaussRun {
   template <class Forces>
   Change iterate_in_turn(double t, double h, Forces&& forces) {
     Change out{0, 0};
+    centre(h);
     for (int i = 0; i < t_.stages; ++i) {
       for (int k = 0; k < 2 * m_.nv; ++k) {
         place_stage(k, h);
@@ -149,7 +169,7 @@ class GaussRun {
       }
       const double at = t + t_.c[i] * h;
       one_.evaluate(charts_, end_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(at, x, u); });
-      for (int k = 0; k < 2 * m_.nv; ++k) {
+      for (int k = 0; k < size_; ++k) {
         const double change = std::fabs(slope_[k] - rate_[k][i]);
         if (exceeds(change, out.largest)) out.largest = change;
         out.size = std::max(out.size, std::fabs(slope_[k]));
@@ -173,15 +193,14 @@ class GaussRun {
   }
 
   bool finish(double h) {
+    centre(h);
     double spoiled = 0;  // 0, or not a number when an end is not finite
     for (int k = 0; k < 2 * m_.nv; ++k) {
-      double sum = 0;
-      for (int j = 0; j < t_.stages; ++j) sum += t_.b[j] * rate_[k][j];
-      end_[k] = start_[k] + h * sum;
+      end_[k] = start_[k] + change(k, h);
       spoiled += 0 * end_[k];
     }
     if (spoiled != 0) return fail();
-    charts_.state(end_.data(), q.data(), p.data());
+    charts_.finish(change_.data(), end_.data(), q.data(), p.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);
     last_ = rate_;
@@ -194,7 +213,7 @@ class GaussRun {
     double least = INFINITY;
     for (std::size_t c = 0; c < predictors_.size(); ++c) {
       Pack<W> off;
-      for (int k = 0; k < 2 * m_.nv; ++k) off = larger(off, predictors_[c](t_.stages, last_[k], before_[k]) - rate_[k]);
+      for (int k = 0; k < size_; ++k) off = larger(off, predictors_[c](t_.stages, last_[k], before_[k]) - rate_[k]);
       if (const double error = largest(off); error < least) least = error, best_ = c;
     }
   }
@@ -206,10 +225,11 @@ class GaussRun {
   ChartFlow<double> one_;
   ChartFlow<Pack<W>> all_;
   Charts charts_;
+  int size_;                  // of (c, π, G)
   std::array<Pack<W>, 4> a_;  // columns of the tableau's a
   std::vector<Predictor<W>> predictors_;
-  std::vector<double> start_, end_, slope_;
-  std::vector<Pack<W>> z_, rate_, newest_, last_, before_;  // of (c, π); lanes are stages
+  std::vector<double> start_, end_, slope_, change_;
+  std::vector<Pack<W>> z_, rate_, newest_, last_, before_;  // of (c, π), rates of (c, π, G); lanes are stages
   int known_ = 0;                                           // how many of the steps before serve to predict
   std::size_t best_ = 0;
   double h_ = 0;

@@ -168,10 +168,10 @@ struct Middle {
     Vec3<double> d, shift;
     displacement(b, q0, q1, d, shift);
     blocks[i] = middle_block<double>(free, d, shift, h, alpha);
-    const double* z0 = q0 + b.q + (free ? 3 : 0);
-    Chart chart(z0);
-    chart.centre = load_quaternion(z0);
-    chart.place(alpha * d, &q[b.q + (free ? 3 : 0)]);
+    const int first = b.q + (free ? 3 : 0);
+    const Quaternion<double> turn = turned(load_quaternion(q0 + first), alpha * d);
+    q[first] = turn.w;
+    store3(turn.v, &q[first + 1]);
     store3((1 / h) * d, &v[b.v]);
     if (!free) return;
     for (int k = 0; k < 3; ++k) q[b.q + k] = q0[b.q + k] + alpha * (q1[b.q + k] - q0[b.q + k]);
