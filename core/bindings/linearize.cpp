@@ -80,19 +80,21 @@ class NativeLinearizer final : public StepLinearizer {
   }
 
   void differentiate(double* first, double* multipliers_first, double* second) override {
-    AnyLinearizer* linearizer = tree_.get();
-    if (!linearizer || (second && !linearizer->has_second())) {
-      make_general();
-      linearizer = general_.get();
-    }
-    linearizer->first(point_, first, multipliers_first);
+    AnyLinearizer& linearizer = that_serves(second != nullptr);
+    linearizer.first(point_, first, multipliers_first);
     const std::size_t count = static_cast<std::size_t>(m_.rows) * inputs();
     for (std::size_t k = 0; k < count; ++k) multipliers_first[k] /= impulse_time();
-    if (second) linearizer->second(point_, second);
+    if (second) linearizer.second(point_, second);
   }
 
  private:
   double impulse_time() const { return 0.5 * point_.h; }  // of which the multipliers' impulse is made at a start
+
+  AnyLinearizer& that_serves(bool twice) {
+    if (tree_ && (!twice || tree_->has_second())) return *tree_;
+    make_general();
+    return *general_;
+  }
 
   // Where the fast way serves.
   void make_tree() {
