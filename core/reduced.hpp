@@ -21,15 +21,26 @@ struct ReducedMotion {
   double alpha;
   Retraction kind;
   ShapeState<T> now, next;
-  std::vector<T> v, left, load;  // velocity (ξ, u) of the step; −D₁L_d without potentials; impulses at one end
-  T x[kBase], Omega[kBase], mu[kBase], c0[kBase], c1[kBase];
+  // (hξ, h u) of the step, of plain coordinates zero; velocity (ξ, u); −D₁L_d without potentials; impulses at one end
+  std::vector<T> x, v, left, load;
+  T Omega[kBase], mu[kBase], c0[kBase], c1[kBase];
 
   ReducedMotion(const Model& model, double part, Retraction retraction)
-      : m(model), alpha(part), kind(retraction), now(m), next(m), v(m.nv), left(m.nv), load(m.nv) {}
+      : m(model),
+        alpha(part),
+        kind(retraction),
+        now(m),
+        next(m),
+        x(m.nv),
+        v(m.nv),
+        left(m.nv),
+        load(m.nv),
+        force_(m.nv) {}
 
-  // Ω, μ and −D₁L_d after x = hξ and u are in place.
+  // Ω, μ and −D₁L_d after x, and u of plain coordinates, are in place.
   void evaluate(double h) {
-    for (int k = 0; k < kBase; ++k) v[k] = T(1 / h) * x[k];
+    for (int i : m.quaternions)
+      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) v[j] = T(1 / h) * x[j];
     now.move(v.data()), next.move(v.data());
     const T w0(1 - alpha), w1(alpha);
     for (int k = 0; k < kBase; ++k) {
@@ -39,28 +50,31 @@ struct ReducedMotion {
     now.locked.add_product(w0, Omega, mu), next.locked.add_product(w1, Omega, mu);
     for (int k = 0; k < kBase; ++k) c0[k] = c1[k] = mu[k];
     now.locked.solve(c0), next.locked.solve(c1);
-    base_momentum(T(1), left.data());
-    std::fill(left.begin() + kBase, left.end(), T(0));
-    now.add_shape_terms(v.data(), c0, Omega, w0, T(-h) * w0, left.data());
-    next.add_shape_terms(v.data(), c1, Omega, w1, T(0), left.data());
+    end_of_step(T(1), T(-h) * w0, T(0), left.data());
   }
 
   // p (nv) ← D₂L_d without potentials.
-  void right(double h, T* p) {
-    base_momentum(T(-1), p);
-    std::fill(p + kBase, p + m.nv, T(0));
-    now.add_shape_terms(v.data(), c0, Omega, T(1 - alpha), T(0), p);
-    next.add_shape_terms(v.data(), c1, Omega, T(alpha), T(h * alpha), p);
-  }
+  void right(double h, T* p) { end_of_step(T(-1), T(0), T(h * alpha), p); }
 
  private:
-  // (dτ⁻¹_{sign x})ᵀ μ
-  void base_momentum(const T& sign, T* out) const {
-    const Spatial<T> twist{{sign * x[0], sign * x[1], sign * x[2]}, {sign * x[3], sign * x[4], sign * x[5]}};
-    const Spatial<T> p = tangent_inverse_transposed(kind, twist, {{mu[0], mu[1], mu[2]}, {mu[3], mu[4], mu[5]}});
-    const T all[kBase] = {p.angular.x, p.angular.y, p.angular.z, p.linear.x, p.linear.y, p.linear.z};
-    std::copy(all, all + kBase, out);
+  // out ← (dτ⁻¹_{sign x})ᵀ (μ, π), where dτ⁻¹ = 1 for plain coordinates, plus the shape's forces at both ends times
+  // their parts.
+  void end_of_step(const T& sign, const T& force_now, const T& force_next, T* out) {
+    std::copy(mu, mu + kBase, out);
+    std::fill(out + kBase, out + m.nv, T(0));
+    std::fill(force_.begin(), force_.end(), T(0));
+    now.add_shape_terms(v.data(), c0, Omega, T(1 - alpha), force_now, out, force_.data());
+    next.add_shape_terms(v.data(), c1, Omega, T(alpha), force_next, out, force_.data());
+    T turned[kBase];
+    for (int i : m.quaternions) {
+      const Body& b = m.bodies[i];
+      for (int k = 0; k < b.nv; ++k) turned[k] = sign * x[b.v + k];
+      carry_back(kind, b.nv, turned, out + b.v);
+    }
+    for (int j = kBase; j < m.nv; ++j) out[j] += force_[j];
   }
+
+  std::vector<T> force_;
 };
 
 // A scheme for VariationalRun.
@@ -86,8 +100,14 @@ class ReducedScheme {
         noise_(m.size()),
         last_r_(m.nv),
         last_at_(m.nv),
-        at_(m.nv) {
+        at_(m.nv),
+        number_(m.nv, -1) {
     for (Pair& p : pairs_) p.s.resize(m.nv), p.a.resize(m.nv);
+    for (int i = 2; i < m.size(); ++i)
+      for (int k = 0; k < m.bodies[i].nv && m.bodies[i].flat(); ++k) number_[m.bodies[i].v + k] = m.bodies[i].q + k;
+    size_ = number_;
+    for (int i : m.quaternions)
+      for (int k = 3; k < m.bodies[i].nv; ++k) size_[m.bodies[i].v + k] = m.bodies[i].q + k - 3;
   }
 
   void place(const double*) {}
@@ -113,8 +133,12 @@ class ReducedScheme {
     if (WithDerivative && h == h_ && std::equal(q1_.begin(), q1_.end(), q1)) return worst = worst_, largest_;
     h_ = h;
     std::copy(q1, q1 + m_.nq, q1_.begin());
-    retraction_inverse(kind_, q0, q1, step_.x);
-    for (int j = kBase; j < m_.nv; ++j) step_.v[j] = (q1[j + 1] - q0[j + 1]) / h;
+    for (int i : m_.quaternions) {
+      const Body& b = m_.bodies[i];
+      retraction_inverse(kind_, b.kind == Kind::Free, q0 + b.q, q1 + b.q, &step_.x[b.v]);
+    }
+    for (int j = kBase; j < m_.nv; ++j)
+      if (number_[j] >= 0) step_.v[j] = (q1[number_[j]] - q0[number_[j]]) / h;
     step_.next.place(q1);
     step_.evaluate(h);
     step_.now.loads(q0, step_.v.data(), tau_.data(), inputs_.data(), h * (1 - alpha_), 0.5 * h, step_.load.data());
@@ -159,12 +183,14 @@ class ReducedScheme {
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {
-    for (int j = 0; j < m_.nv; ++j) at_[j] = j < kBase ? step_.x[j] : q1[j + 1];
+    for (int j = 0; j < m_.nv; ++j) at_[j] = number_[j] < 0 ? step_.x[j] : q1[number_[j]];
     const bool again = directions_ > 0 && at_ == last_at_;
     if (directions_ > 1 && !again && largest_ > kSlow * before_) exact_ = true;
     if (exact_) return newton(h, q0, q1, delta);
     if (!factorized_) {
-      for (int k = 0; k < m_.nq; ++k) middle_[k] = k <= kBase ? q0[k] : 0.5 * (q0[k] + q1[k]);
+      std::copy(q0, q0 + m_.nq, middle_.begin());  // of joints with quaternions the beginning will do
+      for (int k : number_)
+        if (k >= 0) middle_[k] = 0.5 * (q0[k] + q1[k]);
       factorize_mass(m_, middle_.data(), half_);
       factorized_ = true;
     }
@@ -187,8 +213,17 @@ class ReducedScheme {
   const std::vector<double>& scale() const { return scale_; }
 
  private:
-  using Base = Eigen::Matrix<double, kBase, 1>;
-  using Base6 = Eigen::Matrix<double, kBase, kBase>;
+  using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kBase, 1>;  // of one joint
+  using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kBase, kBase>;
+
+  struct DualStep {
+    ReducedMotion<Dual> step;
+    std::vector<Dual> q0, q1;
+    std::vector<double> along, rate;
+    Eigen::MatrixXd matrix;
+    DualStep(const Model& m, double alpha, Retraction kind)
+        : step(m, alpha, kind), q0(m.nq), q1(m.nq), along(m.nv), rate(m.nq), matrix(m.nv, m.nv) {}
+  };
 
   // What rounding makes of a body: sums of squared rates of rotation and of velocities, and the momenta of all that it
   // carries.
@@ -215,20 +250,20 @@ class ReducedScheme {
 
   // Of velocity j, in units of ε.
   double rounding(int j, double h, const double* q1) const {
-    const double coordinate = j < 3 ? 1.0 : j < kBase ? q1[j - 3] : q1[j + 1];
+    const double coordinate = size_[j] < 0 ? 1.0 : q1[size_[j]];
     return std::fabs(step_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
   }
 
-  // dτ⁻¹ at x times `sign`.
-  Base6 tangent_inverse(double sign) const {
-    const double* x = step_.x;
-    const Spatial<double> twist{{sign * x[0], sign * x[1], sign * x[2]}, {sign * x[3], sign * x[4], sign * x[5]}};
-    Base6 D;
-    for (int k = 0; k < kBase; ++k) {
-      double e[kBase] = {};
-      e[k] = 1;
-      const Spatial<double> row = tangent_inverse_transposed(kind_, twist, {load3(e), load3(e + 3)});
-      D.row(k) << row.angular.x, row.angular.y, row.angular.z, row.linear.x, row.linear.y, row.linear.z;
+  // dτ⁻¹ at x of a joint times `sign`.
+  Square tangent_inverse(const Body& b, double sign) const {
+    double twist[kBase], row[kBase];
+    for (int k = 0; k < b.nv; ++k) twist[k] = sign * step_.x[b.v + k];
+    Square D(b.nv, b.nv);
+    for (int k = 0; k < b.nv; ++k) {
+      std::fill(row, row + b.nv, 0.0);
+      row[k] = 1;
+      carry_back(kind_, b.nv, twist, row);
+      for (int j = 0; j < b.nv; ++j) D(k, j) = row[j];
     }
     return D;
   }
@@ -236,8 +271,11 @@ class ReducedScheme {
   // d ← H r, where H is the inverse of −∂r/∂(x, r') ≈ [D 0; 0 1]ᵀ M/h with D = dτ⁻¹_x, corrected by the pairs.
   void apply_inverse(double h, const double* r, double* d) {
     std::copy(r, r + m_.nv, side_.begin());
-    Eigen::Map<Base> side(side_.data());
-    side = tangent_inverse(1).transpose().partialPivLu().solve(Base(side));
+    for (int i : m_.quaternions) {
+      const Body& b = m_.bodies[i];
+      Eigen::Map<Column> side(&side_[b.v], b.nv);
+      side = tangent_inverse(b, 1).transpose().partialPivLu().solve(Column(side));
+    }
     solve_mass(m_, side_.data(), d, half_);
     for (int j = 0; j < m_.nv; ++j) d[j] *= h;
     for (int k = 0; k < known_; ++k) {
@@ -262,36 +300,57 @@ class ReducedScheme {
     ++known_;
   }
 
-  // A change of x = hξ becomes the increment of the root's end that makes it: δx = dτ⁻¹_{−x} η.
+  // A change of x becomes the increment of the joint's end that makes it: δx = dτ⁻¹_{−x} η.
   void to_increment(double* delta) const {
-    Eigen::Map<Base> base(delta);
-    base = tangent_inverse(-1).partialPivLu().solve(Base(base));
+    for (int i : m_.quaternions) {
+      const Body& b = m_.bodies[i];
+      Eigen::Map<Column> own(delta + b.v, b.nv);
+      own = tangent_inverse(b, -1).partialPivLu().solve(Column(own));
+    }
   }
 
-  // The exact direction: derivatives of the residual in x and in the shape at the end, by dual numbers.
+  // The exact direction: derivatives of the residual in x and in plain coordinates at the end, by dual numbers.
   void newton(double h, const double* q0, const double* q1, double* delta) {
     const int n = m_.nv;
     if (!dual_) dual_ = std::make_unique<DualStep>(m_, alpha_, kind_);
     DualStep& d = *dual_;
     for (int k = 0; k < m_.nq; ++k) d.q0[k] = q0[k], d.q1[k] = q1[k];
-    for (int k = 0; k < kBase; ++k) d.step.x[k] = step_.x[k];
-    for (int j = kBase; j < n; ++j) d.step.v[j] = step_.v[j];
-    d.step.now.place(d.q0.data());
-    for (int s = 0; s < n; ++s) {
-      Dual& seed = s < kBase ? d.step.x[s] : d.q1[s + 1];
-      seed.slope = 1;
-      if (s >= kBase) d.step.v[s].slope = 1 / h;
-      if (s == 0 || s >= kBase) d.step.next.place(d.q1.data());
-      d.step.evaluate(h);
-      d.step.now.loads(d.q0.data(), d.step.v.data(), tau_.data(), inputs_.data(), h * (1 - alpha_), 0.5 * h,
-                       d.step.load.data());
-      for (int j = 0; j < n; ++j) d.matrix(j, s) = d.step.left[j].slope - d.step.load[j].slope;
-      seed.slope = 0;
-      if (s >= kBase) d.step.v[s].slope = 0;
-    }
+    for (int j = 0; j < n; ++j) d.step.x[j] = step_.x[j], d.step.v[j] = step_.v[j];
+    d.step.now.place(d.q0.data()), d.step.next.place(d.q1.data());
+    for (int i = 1; i < m_.size(); ++i)
+      for (int k = 0; k < m_.bodies[i].nv; ++k) column(h, q0, q1, m_.bodies[i], k, d);
     add_user_forces_change(q0, d.matrix);
     Eigen::Map<Eigen::VectorXd>(delta, n) = d.matrix.partialPivLu().solve(Eigen::Map<Eigen::VectorXd>(r_.data(), n));
     to_increment(delta);
+  }
+
+  // The column of Newton's matrix for number k of a joint. The residual does not depend on where the root ends but by
+  // x.
+  void column(double h, const double* q0, const double* q1, const Body& b, int k, DualStep& d) {
+    const int s = b.v + k;
+    if (b.flat()) {
+      d.q1[b.q + k].slope = 1, d.step.v[s].slope = 1 / h;
+    } else {
+      d.step.x[s].slope = 1;
+      if (b.parent != 0) turn_end(q1, b, k, d);
+    }
+    if (b.parent != 0) d.step.next.place(d.q1.data());
+    d.step.evaluate(h);
+    d.step.now.loads(d.q0.data(), d.step.v.data(), tau_.data(), inputs_.data(), h * (1 - alpha_), 0.5 * h,
+                     d.step.load.data());
+    for (int j = 0; j < m_.nv; ++j) d.matrix(j, s) = d.step.left[j].slope - d.step.load[j].slope;
+    d.step.x[s].slope = d.step.v[s].slope = 0;
+    for (int j = b.q; j < b.q + b.nq(); ++j) d.q1[j].slope = 0;
+    if (b.parent != 0 && k + 1 == b.nv) d.step.next.place(d.q1.data());
+  }
+
+  // How the end of a joint with a quaternion moves with x_k: by the increment η with dτ⁻¹_{−x} η = e_k.
+  void turn_end(const double* q1, const Body& b, int k, DualStep& d) const {
+    std::fill(d.along.begin(), d.along.end(), 0.0);
+    Eigen::Map<Column>(&d.along[b.v], b.nv) =
+        tangent_inverse(b, -1).partialPivLu().solve(Column(Column::Unit(b.nv, k)));
+    configuration_rate(m_, q1, d.along.data(), d.rate.data());
+    for (int j = b.q; j < b.q + b.nq(); ++j) d.q1[j].slope = d.rate[j];
   }
 
   // Dual numbers do not reach the user's forces: f⁻ = (h/2) f(q, v), and h v is what the columns stand for.
@@ -303,14 +362,6 @@ class ReducedScheme {
         for (int k = 0; k < u.size(); ++k) matrix(u.v[i], u.v[k]) -= 0.5 * user_.second[u.size() * i + k];
     }
   }
-
-  struct DualStep {
-    ReducedMotion<Dual> step;
-    std::vector<Dual> q0, q1;
-    Eigen::MatrixXd matrix;
-    DualStep(const Model& m, double alpha, Retraction kind)
-        : step(m, alpha, kind), q0(m.nq), q1(m.nq), matrix(m.nv, m.nv) {}
-  };
 
   struct Pair {
     std::vector<double> s, a;
@@ -326,6 +377,8 @@ class ReducedScheme {
   std::vector<double> middle_, q1_, p0_, tau_, inputs_, r_, scale_, side_, reaction_;
   std::vector<Noise> noise_;
   std::vector<double> last_r_, last_at_, at_;  // residual and (x, r') of the direction before; (x, r') now
+  std::vector<int> number_;                    // of each velocity: its plain coordinate, −1 of joints with quaternions
+  std::vector<int> size_;                      // of each velocity: the number that says how far it is, −1 of rotations
   std::array<Pair, 8> pairs_;
   std::unique_ptr<DualStep> dual_;
   UserTerms user_;

@@ -100,8 +100,10 @@ struct ShapeState {
   }
 
   // With c = I⁻¹μ: the shape's momenta of the velocity (c − A u, u), which are (m − AᵀIA) u + Aᵀμ, and
-  // ∂_r ℓ + μᵀ ∂A u = ∂_r T(c − A u, u) − ½ (c − Ω)ᵀ ∂I (c + Ω), each added times its part.
-  void add_shape_terms(const T* v, const T* c, const T* Omega, const T& momentum_part, const T& force_part, T* out) {
+  // ∂_r ℓ + μᵀ ∂A u = ∂_r T(c − A u, u) − ½ (c − Ω)ᵀ ∂I (c + Ω), along increments of the shape; each is added times its
+  // part.
+  void add_shape_terms(const T* v, const T* c, const T* Omega, const T& momentum_part, const T& force_part, T* momenta,
+                       T* force) {
     Y_[1] = D_[1] = E_[1] = {};
     for (int k = 0; k < kBase; ++k) {
       Y_[1] += (c[k] - Au[k]) * w.S[k];
@@ -119,10 +121,10 @@ struct ShapeState {
       const Spatial<T> parent = Y_[i] + shift_motion(V[b.parent], r);
       for (int k = 0; k < b.nv; ++k) {
         const Spatial<T>& S = w.S[b.v + k];
-        out[b.v + k] += momentum_part * (dot(S, momentum) + T(m.armature[b.v + k]) * v[b.v + k]);
+        momenta[b.v + k] += momentum_part * (dot(S, momentum) + T(m.armature[b.v + k]) * v[b.v + k]);
         if (!forces) continue;
         const T rigid = dot(CD, bracket(E_[i], S)) + dot(CE, bracket(D_[i], S));
-        out[b.v + k] += force_part * (dot(momentum, velocity_change(b, k, parent, v, w)) - T(0.5) * rigid);
+        force[b.v + k] += force_part * (dot(momentum, velocity_change(b, k, parent, v, w)) - T(0.5) * rigid);
       }
     }
   }

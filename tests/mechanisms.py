@@ -71,10 +71,11 @@ def random_mechanism(
 
 
 FLAT = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", *FORMULAS)  # no quaternion
+FLOATING = (*FLAT, "Ball", "Free")  # every kind that may hang on a root that floats
 
 
 def floating_mechanism(
-    seed: int, bodies: int, *, elements: bool = False, joints: tuple[str, ...] = FLAT, gravity: bool = True
+    seed: int, bodies: int, *, elements: bool = False, joints: tuple[str, ...] = FLOATING, gravity: bool = True
 ) -> st.Mechanism:
     """A tree on a link "root" that floats by the joint "root"; every other joint, "joint0", …, hangs on it."""
     rng = np.random.default_rng(seed)

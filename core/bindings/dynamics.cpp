@@ -82,11 +82,14 @@ void shape_derivatives(NativeModel& self, In q, Out inertia, Out connection, Out
   ElementWorkspace<Dual>& e = *loan;
   std::vector<Dual> M(m.nv * m.nv), I(kBase * kBase), A(kBase * n), S(n * n);
   for (int i = 0; i < m.nq; ++i) e.q[i] = q.data()[i];
+  std::vector<double> along(m.nv), rate(m.nq);
   for (int j = 0; j < n; ++j) {
-    e.q[kBase + 1 + j].slope = 1;
+    along[kBase + j] = 1;
+    configuration_rate(m, q.data(), along.data(), rate.data());
+    along[kBase + j] = 0;
+    for (int i = 0; i < m.nq; ++i) e.q[i].slope = rate[i];
     mass_matrix(m, e.q.data(), M.data(), e.kinematics.base);
     reduce_mass(m.nv, M.data(), I.data(), A.data(), S.data());
-    e.q[kBase + 1 + j].slope = 0;
     const auto slopes = [j](const std::vector<Dual>& from, Out& to) {
       for (std::size_t k = 0; k < from.size(); ++k) to.data()[j * from.size() + k] = from[k].slope;
     };

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import floating_mechanism, random_mechanism, random_state
+from mechanisms import FLOATING, floating_mechanism, random_mechanism, random_state
 from symplectree.reference import reduced as twin
 
 SEEDS = range(4)
 
 
 def state(seed, bodies=6):
-    model = floating_mechanism(seed, bodies).build()
+    """Of odd seeds the shape has joints with quaternions only, besides the first."""
+    joints = ("Revolute", "Ball", "Free") if seed % 2 else FLOATING
+    model = floating_mechanism(seed, bodies, joints=joints).build()
     return model, *random_state(model, seed)[:2]
 
 
@@ -53,8 +55,10 @@ def test_derivatives_against_differences(seed):
     d = 1e-5
     for function, exact in zip(functions, st.shape_derivatives(model, q), strict=True):
         for j in range(model.nv - 6):
-            step = d * np.eye(model.nq)[7 + j]
-            slope = (function(model, q + step) - function(model, q - step)) / (2 * d)
+            step = d * np.eye(model.nv)[6 + j]
+            slope = (function(model, st.retract(model, q, step)) - function(model, st.retract(model, q, -step))) / (
+                2 * d
+            )
             np.testing.assert_allclose(exact[j], slope, atol=1e-8 * (1 + np.abs(slope).max()))  # d² and ε/d
 
 
@@ -90,12 +94,6 @@ def test_models_that_do_not_float_are_refused():
     model = m.build()
     with pytest.raises(st.ModelError, match="'root' and 'other' hang on the world"):
         st.shape_metric(model, model.neutral)
-    m = floating_mechanism(0, 2)
-    root = next(f for f in m.tree if f.name == "root")
-    root.link("ball", st.Ball("socket"), mass=1, inertia=(1, 1, 1))
-    model = m.build()
-    with pytest.raises(st.ModelError, match="joint 'socket' has a quaternion"):
-        st.mechanical_connection(model, model.neutral)
 
 
 def test_bad_configurations_are_named():

@@ -41,7 +41,7 @@ def shape_metric(model: Model, q: Any) -> Array:
 
 
 class ShapeDerivatives(NamedTuple):
-    """Derivatives along each of n shape coordinates, which is the first index.
+    """Derivatives along increments of each of n shape velocities, which is the first index.
 
     | name | of | shape |
     | --- | --- | --- |
@@ -67,7 +67,7 @@ def shape_derivatives(model: Model, q: Any) -> ShapeDerivatives:
 
 
 def check_floating(model: Model) -> None:
-    """Raise ModelError unless the model is one tree on a Free joint, with plain coordinates else."""
+    """Raise ModelError unless the model is one tree on a Free joint."""
     kinds = [KINDS[k] for k in model.kind]
     roots = [k for k, parent in enumerate(model.parent) if parent < 0]
     names = [repr(model.bodies[k]) for k in roots]
@@ -81,9 +81,3 @@ def check_floating(model: Model) -> None:
             f"a floating mechanism has one root, but {' and '.join(names[:3])} hang on the world; join them to one "
             "root, or take st.Variational"
         )
-    for place in list(model.joints.values())[1:]:
-        if place.joint.nq != place.joint.nv:
-            raise ModelError(
-                f"joint {place.joint.name!r} has a quaternion, and shape coordinates must be plain numbers; take three "
-                "Revolute joints in place of a Ball, or st.Variational"
-            )

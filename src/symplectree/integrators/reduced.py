@@ -23,12 +23,14 @@ class Reduced:
     """For satellites, robots in space, jumpers: one Free joint, from the world, on which everything hangs. O(n) per step.
 
     The discrete action is that of K (3), in the root's pose and the shape, the coordinates of all other joints: velocity
-    Ω of the locked mechanism and shape velocity are taken at once through the mechanical connection. Symplectic; spatial
-    momentum to rounding. Order 2 with alpha = ½, else 1. Its equations are in `symplectree.reference.reduced`.
+    Ω of the locked mechanism and shape velocity are taken at once through the mechanical connection. Joints of any kind,
+    Ball and Free ones of the shape moving along their twists as the root does. Symplectic; spatial momentum to rounding.
+    Order 2 with alpha = ½, else 1. Its equations are in `symplectree.reference.reduced`.
 
     alpha: between 0 and 1, weight of the end of a step in the action, of potentials too; all other forces act half at
         each end.
-    retraction: how the root moves along its twist, "cayley" (rational, any speed) or "exp" (fast spins).
+    retraction: how the root, and Ball and Free joints, move along their twists: "cayley" (rational, any speed) or "exp"
+        (fast spins).
     tol, max_iterations, substeps: as of `Variational`.
     """
 

@@ -1,7 +1,8 @@
 """One step of the reduced variational integrator of a free-floating mechanism, K (1)–(6).
 
 The configuration is the pose g of the root and the shape r of all other joints; the velocity is ξ = g⁻¹ġ and ṙ, or
-Ω = ξ + A(r) ṙ and ṙ. Over a step, with u = (r₁ − r₀)/h and ξ = τ⁻¹(g₀⁻¹g₁)/h, the discrete Lagrangian is K (3):
+Ω = ξ + A(r) ṙ and ṙ. Over a step, with u = (r₁ − r₀)/h and ξ = τ⁻¹(g₀⁻¹g₁)/h, the discrete Lagrangian is K (3), where a
+Ball or Free joint of the shape has u = τ⁻¹(r₀⁻¹r₁)/h as the root has:
 
     Ω = ξ + A_α u,  A_α = (1 − α) A(r₀) + α A(r₁)
     L_d = h (1 − α) ℓ(g₀, Ω, r₀, u) + h α ℓ(g₁, Ω, r₁, u),  ℓ = ½ Ωᵀ I Ω + ½ uᵀ (m − AᵀIA) u − V
@@ -11,6 +12,7 @@ and q₁ is the root of r(q₁) = p₀ + D₁L_d + f⁻, then p₁ = D₂L_d + f
     base:   −D₁L_d = (dτ⁻¹_{hξ})ᵀ μ + h (1 − α) D_g V₀,  D₂L_d = (dτ⁻¹_{−hξ})ᵀ μ − h α D_g V₁
     shape:  −D₁L_d = π − h (1 − α) (∂_r ℓ₀ + μᵀ ∂A₀ u),   D₂L_d = π + h α (∂_r ℓ₁ + μᵀ ∂A₁ u),
 
+where ∂ is along increments of the shape, and in the shape, too, π of a Ball or Free joint stands as (dτ⁻¹_{±hu})ᵀ π;
 which matched over two steps are K (4) and (5), and K (6) with Ω − A u in place of its misprinted Ω + A u; the arguments
 of τ and dτ⁻¹ are h times velocities. Forces that come from no energy act half at each end, with the velocity (ξ, u) of
 the step: f∓ = (h/2) f(q∓, (ξ, u)).
@@ -63,7 +65,7 @@ def shape_derivatives(model: Model, q: Array) -> Shape:
 
 
 class Motion(NamedTuple):
-    """A step's hξ, u, Ω, μ and π (see above)."""
+    """A step's increments (hξ, h u) as τ⁻¹ gives them, and u, Ω, μ and π (see above)."""
 
     x: Array
     u: Array
@@ -74,10 +76,11 @@ class Motion(NamedTuple):
 
 def motion(model: Model, q0: Array, q1: Array, h: float, alpha: float, retraction: str) -> Motion:
     """What happens between q₀ and q₁."""
-    x, u = retraction_inverse(retraction, inverse(root_pose(q0)) @ root_pose(q1)), (q1[7:] - q0[7:]) / h
+    x = increments(model, q0, q1, retraction)
     s0, s1 = shape(model, q0), shape(model, q1)
     inertia, A, metric = ((1 - alpha) * a + alpha * b for a, b in zip(s0, s1, strict=True))
-    Omega = x / h + A @ u
+    u = x[6:] / h
+    Omega = x[:6] / h + A @ u
     mu = inertia @ Omega
     return Motion(x, u, Omega, mu, metric @ u + A.T @ mu)
 
@@ -92,11 +95,15 @@ def residual(
     retraction: str = "cayley",
     inputs: Array | None = None,
     tau: Array | None = None,
+    slopes: Shape | None = None,
 ) -> Array:
-    """r(q₁) = p₀ + D₁L_d + f⁻, (nv,). `inputs` are numbers for the model's inputs, `tau` (nv,) further forces."""
+    """r(q₁) = p₀ + D₁L_d + f⁻, (nv,). `inputs` are numbers for the model's inputs, `tau` (nv,) further forces.
+
+    slopes: `shape_derivatives` at q₀, where they are known.
+    """
     s = motion(model, q0, q1, h, alpha, retraction)
-    D = np.concatenate([tangent_inverse(retraction, s.x).T @ s.mu, s.pi])
-    D[6:] -= h * (1 - alpha) * shape_force(model, q0, s)
+    D = carried(model, retraction, s.x, np.concatenate([s.mu, s.pi]))
+    D[6:] -= h * (1 - alpha) * shape_force(slopes or shape_derivatives(model, q0), s)
     return p0 - D + impulse(model, q0, s, h, 1 - alpha, inputs, tau)
 
 
@@ -112,8 +119,8 @@ def momentum(
 ) -> Array:
     """p₁ = D₂L_d + f⁺, (nv,)."""
     s = motion(model, q0, q1, h, alpha, retraction)
-    D = np.concatenate([tangent_inverse(retraction, -s.x).T @ s.mu, s.pi])
-    D[6:] += h * alpha * shape_force(model, q1, s)
+    D = carried(model, retraction, -s.x, np.concatenate([s.mu, s.pi]))
+    D[6:] += h * alpha * shape_force(shape_derivatives(model, q1), s)
     return D + impulse(model, q1, s, h, alpha, inputs, tau)
 
 
@@ -128,28 +135,43 @@ def step(
     tau: Array | None = None,
 ) -> tuple[Array, Array]:
     """(q₁, p₁) from (q₀, p₀), to rounding."""
-    start = retract(model, q0, h * inverse_mass_product(model, q0, p0))
-    dI, dA, dS = shape_derivatives(model, q0)  # constant over the step, as the forces at q₀ without damping are
-
-    def left(q1: Array) -> Array:
-        s = motion(model, q0, q1, h, alpha, retraction)
-        D = np.concatenate([tangent_inverse(retraction, s.x).T @ s.mu, s.pi])
-        D[6:] -= h * (1 - alpha) * (0.5 * s.Omega @ dI @ s.Omega + 0.5 * s.u @ dS @ s.u + s.mu @ (dA @ s.u).T)
-        return p0 - D + impulse(model, q0, s, h, 1 - alpha, inputs, tau)
-
-    q1 = find_root(model, left, start)
+    start, slopes = retract(model, q0, h * inverse_mass_product(model, q0, p0)), shape_derivatives(model, q0)
+    q1 = find_root(model, lambda q: residual(model, q0, p0, q, h, alpha, retraction, inputs, tau, slopes), start)
     return q1, momentum(model, q0, q1, h, alpha, retraction, inputs, tau)
 
 
-def shape_force(model: Model, q: Array, s: Motion) -> Array:
+def shape_force(slopes: Shape, s: Motion) -> Array:
     """∂_r ℓ + μᵀ ∂A u at one end without the potential, (n,): what K (5) has besides p."""
-    dI, dA, dS = shape_derivatives(model, q)
+    dI, dA, dS = slopes
     return np.asarray(0.5 * s.Omega @ dI @ s.Omega + 0.5 * s.u @ dS @ s.u + s.mu @ (dA @ s.u).T, dtype=float)
+
+
+def increments(model: Model, q0: Array, q1: Array, retraction: str) -> Array:
+    """(hξ, h u) (nv,): differences of plain coordinates, τ⁻¹ of the motion of a Ball or Free joint."""
+    x = np.zeros(model.nv)
+    for place in model.joints.values():
+        if place.joint.nq == place.joint.nv:
+            x[place.v] = q1[place.q] - q0[place.q]
+        else:
+            moved = inverse(joint_pose(q0[place.q])) @ joint_pose(q1[place.q])
+            x[place.v] = retraction_inverse(retraction, moved)[: place.joint.nv]
+    return x
+
+
+def carried(model: Model, retraction: str, x: Array, y: Array) -> Array:
+    """(dτ⁻¹_x)ᵀ y joint by joint, where dτ⁻¹ = 1 for plain coordinates, (nv,)."""
+    out = np.array(y)
+    for place in model.joints.values():
+        if place.joint.nq != place.joint.nv:
+            n = place.joint.nv
+            twist = np.concatenate([x[place.v], np.zeros(6 - n)])
+            out[place.v] = tangent_inverse(retraction, twist)[:n, :n].T @ y[place.v]
+    return out
 
 
 def impulse(model: Model, q: Array, s: Motion, h: float, part: float, inputs: Array | None, tau: Array | None) -> Array:
     """−h part D V + (h/2) f at one end, (nv,), of gravity and springs and of all other forces."""
-    f = force(model, q, np.concatenate([s.x / h, s.u]), inputs)
+    f = force(model, q, s.x / h, inputs)
     Q = -energy_gradient(model, q)
     for k, g in enumerate(body_poses(model, q)):
         weight = model.mass[k] * g[:3, :3].T @ model.gravity
@@ -157,9 +179,9 @@ def impulse(model: Model, q: Array, s: Motion, h: float, part: float, inputs: Ar
     return h * part * Q + 0.5 * h * (f if tau is None else f + tau)
 
 
-def root_pose(q: Array) -> Array:
-    """Pose of the root's moving frame in its base frame."""
-    return pose(quaternion_matrix(unit_quaternion(q[:7])), q[:3])
+def joint_pose(q: Array) -> Array:
+    """Pose of the moving frame of a Free joint, 7 numbers, or of a Ball joint, 4, in its base frame."""
+    return pose(quaternion_matrix(unit_quaternion(q)), q[:-4] if len(q) > 4 else np.zeros(3))
 
 
 def retraction_map(retraction: str, x: Array) -> Array:
