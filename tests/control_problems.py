@@ -1,5 +1,7 @@
 """Models that tests of control share."""
 
+from pathlib import Path
+
 import numpy as np
 
 import symplectree as st
@@ -44,6 +46,26 @@ def closed_pendulum():
     other.frame("joint", at=(0, 0, -0.5))
     m.add(st.PointConstraint("end", "joint", "xz"), st.JointForce("crank", "motor"))
     return m.build()
+
+
+def hanging_mass():
+    """A mass on a string from a carriage, both moved by hand; a motor blows it sideways."""
+    m = st.Mechanism()
+    m.world.link("mass", st.Free("mass"), mass=0.5, inertia=(0.01, 0.02, 0.015)).frame("eye", at=(0, 0, 0.1))
+    m.frames(st.tx("carriage", name="carriage"))
+    m.add(st.DistanceConstraint("eye", "carriage", "string"), st.JointDamper("mass", 0.02))
+    m.add(st.SpatialWrench("mass", force=("wind", 0, 0)))
+    return m.build()
+
+
+ARM = ("shoulder.0", "shoulder.1", "elbow")
+
+
+def satellite_with_arm():
+    """K's satellite with motors in its arm's joints, and its start by name."""
+    mechanism = st.load(Path(__file__).parent.parent / "models" / "satellite.sexp")
+    mechanism.add(*(st.JointForce(name, name) for name in ARM))
+    return mechanism.build(), {name: float(mechanism.initial.get(name, 0.0)) for name in ARM}
 
 
 def quaternion(axis, angle):

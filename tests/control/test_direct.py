@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from control_problems import cart_pole, quaternion, spacecraft
+from control_problems import cart_pole, hanging_mass, quaternion, spacecraft
 from symplectree.control import (
     CoordinateBounds,
     DirectProblem,
@@ -61,6 +61,26 @@ def test_attitude_agrees_with_stagewise_newton():
     assert direct.converged, direct.message
     newton = StagewiseNewton(spacecraft(), EffortCost(), steps=40, dt=0.1, end=goal).solve({})
     assert newton.cost == pytest.approx(direct.cost, rel=1e-6)
+
+
+def test_strings_are_pulled_as_stagewise_newton_pulls_them():
+    model = hanging_mass()
+    cost = EffortCost({"carriage": 0.1, "string": 0.1, "wind": 10.0})
+    given = {
+        "steps": 20, "dt": 0.05, "prescribed": ("carriage", "string"), "frames": {"eye": (0.2, 0, -0.8)},
+        "limits": ({"carriage": -0.4, "string": -5, "wind": -9}, {"carriage": 0.4, "string": 5, "wind": 9}),
+    }  # fmt: skip
+    start = st.assemble(model, {"mass": (0, 0, -1.1, 1, 0, 0, 0), "string": 1.0})
+    newton = StagewiseNewton(model, cost, **given).solve(start)
+    direct = DirectProblem(model, cost, start=(start, None), **given).solve(newton)
+    assert newton.converged and direct.converged, (newton.message, direct.message)
+    assert newton.cost == pytest.approx(direct.cost, rel=1e-6)
+    assert np.abs(direct.forces[:, 1]).max() <= 0.4 + 1e-8
+    moved = {name: direct.trajectory[name] for name in ("carriage", "string")}
+    again = st.simulate(model, start, duration=1, dt=0.05, prescribed=moved, forces=direct.forces[:, :1])
+    np.testing.assert_allclose(again.q, direct.trajectory.q, atol=1e-7)
+    np.testing.assert_allclose(newton.trajectory.v[1:], direct.trajectory.v[1:], atol=1e-5)
+    np.testing.assert_allclose(direct.trajectory.pose("eye")[-1, :3, 3], (0.2, 0, -0.8), atol=1e-7)
 
 
 def test_partial_end_and_velocity():

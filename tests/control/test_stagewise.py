@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from control_problems import cart_pole, closed_pendulum, oscillator, quaternion, spacecraft
+from control_problems import cart_pole, closed_pendulum, hanging_mass, oscillator, quaternion, spacecraft
 from symplectree.control import DirectProblem, EffortCost, PoseCost, QuadraticCost, StagewiseNewton
 from symplectree.control.costs import TotalCost
 from symplectree.control.motion import Rollout
@@ -159,16 +159,6 @@ def test_closed_chain_reaches_its_end_and_costs_what_ipopt_says():
     assert newton.cost == pytest.approx(direct.cost, rel=1e-6)
 
 
-def hanging_mass():
-    """A mass on a string from a carriage, both moved by hand; a motor blows it sideways."""
-    m = st.Mechanism()
-    m.world.link("mass", st.Free("mass"), mass=0.5, inertia=(0.01, 0.02, 0.015)).frame("eye", at=(0, 0, 0.1))
-    m.frames(st.tx("carriage", name="carriage"))
-    m.add(st.DistanceConstraint("eye", "carriage", "string"), st.JointDamper("mass", 0.02))
-    m.add(st.SpatialWrench("mass", force=("wind", 0, 0)))
-    return m.build()
-
-
 def test_rates_of_prescribed_coordinates_have_exact_derivatives():
     model = hanging_mass()
     horizon = Horizon(model, 8, 0.05, ("carriage", "string"))
@@ -223,7 +213,7 @@ def test_gauss_newton_lowers_the_cost():
     assert exact.converged
     again = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=gauss)
     assert again.cost <= gauss.cost and gauss.cost < gauss.costs[0] / 100
-    assert np.all(np.diff(gauss.costs) <= 0)
+    assert np.all(np.diff(gauss.costs) <= 1e-14 * gauss.cost)  # the last step may raise it by rounding
 
 
 def test_one_step():
@@ -271,6 +261,13 @@ def test_iterations_run_out_in_words():
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, limits=(1, -1)), "'motor'"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, limits=3), "lowest, highest"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, end=3), "a pair"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, end=({"x": np.nan}, None)), "the end of 'x' is nan"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, end=(None, {"x": np.inf})), "the end of 'x' is inf"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, frames={"hand": (0, 0, 1)}), "hand"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, frames={"tip": (0, 1)}), "target of frame 'tip'"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, frames={"tip": np.ones((3, 3))}), "is no rotation"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, frames={"world": (0, 0, 1)}), "fixed to the world"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, frames=[1]), "a mapping of frames"),
         (lambda m: StagewiseNewton(m, PoseCost("hand", (0, 0, 0)), steps=5, dt=0.1), "hand"),
         (lambda m: StagewiseNewton(st.Mechanism(), SWING, steps=5, dt=0.1), "call build"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({"nobody": 1}), "nobody"),

@@ -13,9 +13,9 @@ def box_minimum(H: Array, g: Array, lower: Array, upper: Array) -> tuple[Array, 
     H must be positive definite. Raises numpy.linalg.LinAlgError when it is not.
     """
     np.linalg.cholesky(H)
-    x = np.clip(-np.linalg.solve(H, g), lower, upper)
+    x = np.minimum(np.maximum(-np.linalg.solve(H, g), lower), upper)
     free = (lower < x) & (x < upper)
-    if np.all(free):
+    if free.all():
         return x, free
     scale = np.abs(g).max() + np.abs(H).max() * np.abs(x).max()
     for _ in range(100):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,9 +11,8 @@ import numpy as np
 from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
 from symplectree.dynamics import pose, pose_derivatives
-from symplectree.dynamics.arguments import configuration, single, velocity
 from symplectree.errors import ModelError
-from symplectree.lie import Array, hat
+from symplectree.lie import Array
 from symplectree.mechanism.model import unknown
 from symplectree.numeric import real_array, shown
 
@@ -159,10 +157,12 @@ class FrameBounds(Condition):
     def bind(self, horizon: Horizon) -> list[Rows]:
         horizon.model.find_frame(self.frame)
         limits = _limits(self.lower, self.upper, 3, f"bounds of frame {self.frame!r}")
-        return [_FrameRows(self.frame, *limits, nodes(self.when, horizon.steps))]
+        return [FrameRows(self.frame, *limits, nodes(self.when, horizon.steps))]
 
 
-class _FrameRows(Rows):
+class FrameRows(Rows):
+    """The origin of a frame in the world, of which some directions are bounded."""
+
     def __init__(self, frame: str, lower: Array, upper: Array, at: list[int]) -> None:
         self.frame, self.at = frame, at
         self.which = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
@@ -183,66 +183,6 @@ class _FrameRows(Rows):
         out = np.zeros((2 * n, 2 * n))
         out[:n, :n] = 0.5 * (bent + bent.T)
         return out
-
-
-class OrientationRows(Rows):
-    """vec(q*⁻¹ q) = 0: a quaternion is that of the target, with either sign. s = sin(θ/2) n of the rotation left."""
-
-    def __init__(self, name: str, q: slice, v: slice, target: Array, at: list[int]) -> None:
-        self.names = tuple(f"rotation {axis} of {name!r}" for axis in "xyz")
-        self.q, self.v, self.at = slice(q.stop - 4, q.stop), slice(v.start, v.start + 3), at
-        self.target = target[-4:] / np.linalg.norm(target[-4:])
-        self.lower = self.upper = np.zeros(3)
-
-    def _left(self, point: Point) -> tuple[float, Array]:
-        w, *s = self.target
-        b = point.q[self.q]
-        return float(self.target @ b), w * b[1:] - b[0] * np.array(s) - np.cross(s, b[1:])
-
-    def values(self, point: Point) -> Array:
-        return self._left(point)[1]
-
-    def slope(self, point: Point) -> Array:
-        w, s = self._left(point)
-        out = np.zeros((3, 2 * point.model.nv))
-        out[:, self.v] = 0.5 * (w * np.eye(3) + hat(s))
-        return out
-
-    def second(self, point: Point, weight: Array) -> Array:
-        out = np.zeros((2 * point.model.nv, 2 * point.model.nv))
-        out[self.v, self.v] = -0.25 * (weight @ self._left(point)[1]) * np.eye(3)
-        return out
-
-
-def end_rows(horizon: Horizon, end: Any) -> list[Rows]:
-    """Rows that are zero when the last state is `end` = (q, v), each None (free), an array, or a mapping; v = 0 is rest."""
-    if not isinstance(end, tuple | list) or len(end) != 2:
-        raise ModelError(f"end is {shown(end)}; give a pair (q, v)")
-    (q, v), model, last = end, horizon.model, nodes("end", horizon.steps)
-    rows: list[Rows] = []
-    if q is not None:
-        value = horizon.chart.normalized(single(configuration(model, q), "the end"))
-        for name in q if isinstance(q, Mapping) else model.joints:
-            if (place := model.joints.get(name)) is None:
-                x = float(value[model.coordinates.index(name)])
-                rows += CoordinateBounds(name, x, x, "end").bind(horizon)
-                continue
-            numbers = range(place.q.start, place.q.stop)
-            if place.joint.nq != place.joint.nv:
-                rows.append(OrientationRows(name, place.q, place.v, value[place.q], last))
-                numbers = numbers[:-4]
-            rows += [NumberRow(horizon, i, value[i : i + 1], value[i : i + 1], last) for i in numbers]
-    if v is None:
-        return rows
-    speed = np.zeros(model.nv) if isinstance(v, int | float) and v == 0 else single(velocity(model, v), "the end's v")
-    if not isinstance(v, Mapping) and not np.any(speed):
-        return rows + [NumberRow(horizon, model.nq + j, np.zeros(1), np.zeros(1), last) for j in range(model.nv)]
-    which = [j for j, n in enumerate(model.velocities) if not isinstance(v, Mapping) or _named(n, v)]
-    return [*rows, VelocityRows(horizon, which, speed[which], speed[which], last)]
-
-
-def _named(velocity_name: str, given: Mapping[str, Any]) -> bool:
-    return velocity_name in given or velocity_name.rpartition(".")[0] in given
 
 
 def _limits(lower: Any, upper: Any, count: int, what: str) -> tuple[Array, Array]:

@@ -22,9 +22,10 @@ When = Literal["way", "end"]
 
 
 class BoundCost(ABC):
-    """A cost over a horizon. `momenta` says whether derivatives are in p or in v."""
+    """A cost over a horizon. `momenta` says whether derivatives are in p or in v, `moves` whether they need v at all."""
 
     momenta: bool = False
+    moves: bool = True
 
     def __init__(self, horizon: Horizon, when: When) -> None:
         if when not in ("way", "end"):
@@ -39,6 +40,10 @@ class BoundCost(ABC):
 
     @abstractmethod
     def value(self, point: Point) -> float: ...
+
+    def along(self, points: list[Point]) -> float:
+        """What a motion costs, points 0 … K."""
+        return sum(f * self.value(point) for point in points if (f := self.factor(point)))
 
     @abstractmethod
     def terms(self, point: Point) -> Terms:
@@ -62,16 +67,22 @@ class TotalCost:
     def value(self, point: Point) -> float:
         return sum(f * part.value(point) for part in self.parts if (f := part.factor(point)))
 
+    def along(self, points: list[Point]) -> float:
+        """What a motion costs, points 0 … K."""
+        return float(sum(part.along(points) for part in self.parts))
+
     def terms(self, point: Point) -> Terms:
-        nv, nu = self.horizon.model.nv, len(self.horizon.controls)
-        m = 2 * nv + nu
-        sums = {False: Terms(0.0, np.zeros(m), np.zeros((m, m))), True: Terms(0.0, np.zeros(m), np.zeros((m, m)))}
+        m = 2 * self.horizon.model.nv + len(self.horizon.controls)
+        by_momentum, by_velocity = Terms(0.0, np.zeros(m), np.zeros((m, m))), None
         for part in self.parts:
-            if f := part.factor(point):
-                sums[part.momenta] = sums[part.momenta].plus(part.terms(point).times(f))
-        by_velocity = sums[False]
-        flat = not np.any(by_velocity.gradient[nv : 2 * nv]) and not np.any(by_velocity.hessian[nv : 2 * nv])
-        return sums[True].plus(by_velocity if flat else point.of_momenta(by_velocity))
+            if not (f := part.factor(point)):
+                continue
+            own = part.terms(point).times(f)
+            if part.momenta or not part.moves:
+                by_momentum = by_momentum.plus(own)
+            else:
+                by_velocity = own if by_velocity is None else by_velocity.plus(own)
+        return by_momentum if by_velocity is None else by_momentum.plus(point.of_momenta(by_velocity))
 
 
 class Cost(ABC):
@@ -110,10 +121,13 @@ class _Scaled(Cost):
 class _ScaledBound(BoundCost):
     def __init__(self, scale: float, bound: BoundCost) -> None:
         super().__init__(bound.horizon, bound.when)
-        self.scale, self.bound, self.momenta = scale, bound, bound.momenta
+        self.scale, self.bound, self.momenta, self.moves = scale, bound, bound.momenta, bound.moves
 
     def value(self, point: Point) -> float:
         return self.scale * self.bound.value(point)
+
+    def along(self, points: list[Point]) -> float:
+        return self.scale * self.bound.along(points)
 
     def terms(self, point: Point) -> Terms:
         return self.bound.terms(point).times(self.scale)
@@ -185,6 +199,8 @@ class EffortCost(Cost):
 
 
 class _BoundEffort(BoundCost):
+    moves = False
+
     def __init__(self, horizon: Horizon, cost: EffortCost) -> None:
         super().__init__(horizon, "way")
         self.W = weight_matrix(cost.weight, horizon.controls, "weight of effort")
@@ -193,6 +209,10 @@ class _BoundEffort(BoundCost):
     def value(self, point: Point) -> float:
         e = point.u - self.target[min(point.k, len(self.target) - 1)]
         return float(0.5 * e @ self.W @ e)
+
+    def along(self, points: list[Point]) -> float:
+        e = np.array([point.u for point in points[:-1]]) - self.target
+        return float(0.5 * self.horizon.dt * np.sum(e * (e @ self.W)))
 
     def terms(self, point: Point) -> Terms:
         n = 2 * self.horizon.model.nv

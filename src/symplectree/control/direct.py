@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from symplectree.assembly import assemble
-from symplectree.control.conditions import Condition, NumberRow, Rows, end_rows
-from symplectree.control.costs import Cost, TotalCost
+from symplectree.control.conditions import Condition, NumberRow, Rows
+from symplectree.control.costs import Cost
 from symplectree.control.ipopt import Outcome, minimize
 from symplectree.control.motion import start_of, trajectory_of
+from symplectree.control.problem import MotionResult, Problem
 from symplectree.control.transcription import Transcription
-from symplectree.control.weights import Horizon, control_limits, exact_method, horizon_of, target_rows
-from symplectree.dynamics import inverse_mass_product, momenta, retract
+from symplectree.control.weights import target_rows
+from symplectree.dynamics import inverse_mass_product, mass_matrix, momenta, retract
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.integrators import Method
@@ -26,34 +28,21 @@ from symplectree.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)
-class DirectResult:
-    """A motion that `DirectProblem` found; the last iterate when it did not converge.
+class DirectResult(MotionResult):
+    """A motion that `DirectProblem` found; besides what every result has (`MotionResult`):
 
     | name | meaning | shape |
     | --- | --- | --- |
-    | trajectory | states over time | K+1 |
-    | forces | controls | (K, nu) |
-    | cost, converged, message | what it costs; whether it is a minimum; IPOPT's outcome in words | |
     | violation | largest amount by which a condition or a step is missed, each in its own unit | |
-    | costs, violations | of each iteration | (iterations+1,) |
+    | violations | of each iteration | (iterations+1,) |
     """
 
-    trajectory: Trajectory
-    forces: Array
-    cost: float
-    converged: bool
-    message: str
     violation: float
-    costs: Array
     violations: Array
     unknowns: Array = field(repr=False)
 
-    @property
-    def iterations(self) -> int:
-        return len(self.costs) - 1
 
-
-class DirectProblem:
+class DirectProblem(Problem):
     """The motion of a model that costs least under conditions, all its states and controls unknown at once.
 
         problem = DirectProblem(model, EffortCost(), duration=2.0, dt=0.02, start=({"pole": 0.0}, None),
@@ -65,7 +54,7 @@ class DirectProblem:
     motion. All first and second derivatives are exact (`linearize`).
 
     model: its inputs, or the nv forces when it has none, are the controls, constant over a step.
-    cost, steps, duration, dt, method, limits: as of `StagewiseNewton`.
+    cost, steps, duration, dt, method, limits, frames, prescribed: as of `StagewiseNewton`.
     start, end: (q, v). Arrays fix everything; mappings fix what they name, and at the start the rest is neutral and at
         rest, at the end free. v = 0.0 is rest; None leaves it free at the end, and is rest at the start. start=None
         leaves the start free as well. With constraints, name no more coordinates at the end than can move independently.
@@ -82,24 +71,27 @@ class DirectProblem:
         duration: float | None = None,
         dt: float,
         start: tuple[Any, Any] | None,
-        end: tuple[Any, Any] = (None, None),
+        end: tuple[Any, Any] | None = None,
+        frames: Mapping[str, Any] = MappingProxyType({}),
+        prescribed: Sequence[str] = (),
         periodic: bool | Sequence[str] = False,
         conditions: Sequence[Condition] = (),
         limits: Any = None,
         method: Method | None = None,
     ) -> None:
-        self.horizon: Horizon = horizon_of(model, steps, duration, dt)
-        self.limits = control_limits(self.horizon, limits)
+        super().__init__(
+            model, cost, steps=steps, duration=duration, dt=dt, method=method, limits=limits, end=end, frames=frames,
+            prescribed=prescribed,
+        )  # fmt: skip
         self.start = None if start is None else start_of(self.horizon, *_pair("start", start))
         self._box: list[NumberRow] = []  # bounds of single unknowns
-        rows = end_rows(self.horizon, end)
-        self._goal = self._aimed(end[0])
+        self._goal = self._aimed(None if end is None else end[0])
         for condition in conditions:
             if not isinstance(condition, Condition):
                 raise ModelError(f"a condition is {shown(condition)}; give one such as CoordinateBounds('x', -1, 1)")
-            rows += condition.bind(self.horizon)
+            self.rows += condition.bind(self.horizon)
         self.programme = Transcription(
-            self.horizon, TotalCost(self.horizon, cost), exact_method(method), self._kept(rows), self._periodic(periodic),
+            self.horizon, self.cost, self.method, self._kept(self.rows), self._periodic(periodic),
             free_start=self.start is None,
         )  # fmt: skip
 
@@ -243,11 +235,24 @@ class DirectProblem:
         states = np.array([outcome.z[t.at(k)][: t.nx] for k in range(self.horizon.steps + 1)])
         u = np.array([outcome.z[t.at(k)][t.nx :] for k in range(self.horizon.steps)])
         q = np.array([chart.normalized(x) for x in states[:, :nq]])
-        v = inverse_mass_product(self.horizon.model, q, states[:, nq:])
+        v = self._velocities(q, states[:, nq:], u)
         return DirectResult(
             trajectory_of(self.horizon, q, v), u, outcome.cost, outcome.converged, outcome.message,
-            outcome.violation, outcome.costs, outcome.violations, outcome.z,
+            outcome.costs, outcome.violation, outcome.violations, outcome.z,
         )  # fmt: skip
+
+    def _velocities(self, q: Array, p: Array, u: Array) -> Array:
+        """M⁻¹ p; of prescribed coordinates the rates at the end of the step before, and at rest before the first."""
+        model, columns = self.horizon.model, self.programme.steps.columns
+        if not columns:
+            return np.asarray(inverse_mass_product(model, q, p))
+        free = [j for j in range(model.nv) if j not in columns]
+        v = np.zeros((len(q), model.nv))
+        v[1:, columns] = u[:, -len(columns) :]
+        for k in range(len(q)):
+            M = mass_matrix(model, q[k])
+            v[k, free] = np.linalg.solve(M[np.ix_(free, free)], p[k, free] - M[np.ix_(free, columns)] @ v[k, columns])
+        return v
 
 
 def _pair(what: str, given: Any) -> tuple[Any, Any]:

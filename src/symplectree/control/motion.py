@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import numpy as np
 from symplectree.control.costs import TotalCost
 from symplectree.control.points import Point
 from symplectree.control.riccati import Stages
-from symplectree.control.steps import Steps
+from symplectree.control.steps import Policy, Steps
 from symplectree.control.weights import Horizon
-from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError
 from symplectree.integrators import Variational
 from symplectree.integrators.prescribed import Prescribed
@@ -51,27 +49,14 @@ class Rollout:
         self.horizon, self.cost, self.exact = horizon, cost, exact
         self.steps = Steps(horizon, method)
 
-    def run(self, q: Array, v: Array, policy: Callable[[int, Array, Array], Array]) -> Motion | None:
+    def run(self, q: Array, v: Array, policy: Policy) -> Motion | None:
         """The motion from (q, v) under controls u_k = policy(k, q_k, p_k); None when it breaks off."""
-        model, steps = self.horizon.model, self.horizon.steps
-        qs, (ps, vs) = np.zeros((steps + 1, model.nq)), np.zeros((2, steps + 1, model.nv))
-        us, total = np.zeros((steps, len(self.horizon.controls))), 0.0
         try:
-            stepper = self.steps.begin(q, v)
-            for k in range(steps):
-                qs[k], vs[k] = stepper.q, stepper.v
-                ps[k] = momenta(model, qs[k], vs[k])
-                us[k] = policy(k, qs[k], ps[k])
-                if not np.all(np.isfinite(us[k])):
-                    return None
-                total += self.cost.value(Point(model, k, qs[k], ps[k], us[k], last=False))
-                self.steps.take(stepper, us[k])
-        except ConvergenceError:
+            motion = Motion(*self.steps.roll(q, v, policy), 0.0)
+        except (ConvergenceError, FloatingPointError):
             return None
-        qs[steps], vs[steps] = stepper.q, stepper.v
-        ps[steps] = momenta(model, qs[steps], vs[steps])
-        total += self.cost.value(self.end(qs[steps], ps[steps]))
-        return Motion(qs, ps, vs, us, total) if np.isfinite(total) else None
+        motion = replace(motion, cost=self.measure(motion))
+        return motion if np.isfinite(motion.cost) else None
 
     def measure(self, motion: Motion) -> float:
         """What the motion costs."""
@@ -79,7 +64,7 @@ class Rollout:
             Point(self.horizon.model, k, motion.q[k], motion.p[k], motion.u[k], last=False)
             for k in range(self.horizon.steps)
         ]
-        return float(sum(self.cost.value(p) for p in [*points, self.end(motion.q[-1], motion.p[-1])]))
+        return self.cost.along([*points, self.end(motion.q[-1], motion.p[-1])])
 
     def end(self, q: Array, p: Array) -> Point:
         none = np.zeros(len(self.horizon.controls))
@@ -101,11 +86,14 @@ class Rollout:
         for k in reversed(range(steps)):
             q, p, u = motion.q[k], motion.p[k], motion.u[k]
             terms = self.cost.terms(Point(model, k, q, p, u, last=False))
-            A[k], B[k], bending[k] = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
+            step = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
+            A[k], B[k] = step.first[:, :n], step.first[:, n:]
+            if step.hessian is not None:
+                bending[k] = step.hessian
             H[k] = terms.hessian
-            costates[k] = terms.gradient[:n] + A[k].T @ costates[k + 1]
-            slope[k] = terms.gradient[n:] + B[k].T @ costates[k + 1]
-            sizes = np.abs(terms.gradient[n:]) + np.abs(B[k].T) @ np.abs(costates[k + 1])
+            gradient = terms.gradient + costates[k + 1] @ step.first
+            costates[k], slope[k] = gradient[:n], gradient[n:]
+            sizes = np.abs(terms.gradient[n:]) + np.abs(costates[k + 1]) @ np.abs(B[k])
             scale = max(scale, float(sizes.max()))
         return Derivatives(Stages(A, B, H, last.hessian[:n, :n], slope), costates, bending, scale)
 

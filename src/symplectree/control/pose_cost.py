@@ -39,6 +39,8 @@ class PoseCost(Cost):
 
 
 class _BoundPose(BoundCost):
+    moves = False
+
     def __init__(self, horizon: Horizon, cost: PoseCost) -> None:
         super().__init__(horizon, cost.when)
         horizon.model.find_frame(cost.frame)

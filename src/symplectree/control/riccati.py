@@ -31,12 +31,17 @@ class Stages:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Steps d (K, m), gains G (K, m, n), and the decrease a·α + b·α² of the cost that a step of length α promises."""
+    """Steps d (K, m), gains G (K, m, n), and the decrease a·α + b·α² of the cost that a step of length α promises.
+
+    curvature: M (K, m, m); free: which controls are not at a limit, (K, m).
+    """
 
     steps: Array
     gains: Array
     linear: float
     quadratic: float
+    curvature: Array
+    free: Array
 
     def promised(self, length: float) -> float:
         return -(length * self.linear + length**2 * self.quadratic)
@@ -47,26 +52,32 @@ def sweep(stages: Stages, lower: Array, upper: Array, damping: float) -> Sweep |
     count, n, m = stages.B.shape
     S, s = stages.last, np.zeros(n)
     steps, gains = np.zeros((count, m)), np.zeros((count, m, n))
+    curvature, free = np.zeros((count, m, m)), np.zeros((count, m), dtype=bool)
     linear = quadratic = 0.0
     for k in reversed(range(count)):
         A, B, H = stages.A[k], stages.B[k], stages.H[k]
         SA, SB = S @ A, S @ B
         M = H[n:, n:] + B.T @ SB
-        M = 0.5 * (M + M.T) + damping * np.eye(m)
+        M = 0.5 * (M + M.T)
+        M.ravel()[:: m + 1] += damping
         Mx, slope = H[n:, :n] + B.T @ SA, stages.slope[k] + B.T @ s
         try:
-            d, free = box_minimum(M, slope, lower[k], upper[k])
+            d, own = box_minimum(M, slope, lower[k], upper[k])
+            if own.all():
+                G = -np.linalg.solve(M, Mx)
+            else:
+                G = np.zeros((m, n))
+                G[own] = -np.linalg.solve(M[np.ix_(own, own)], Mx[own])
         except np.linalg.LinAlgError:
             return None
-        G = np.zeros((m, n))
-        if np.any(free):
-            G[free] = -np.linalg.solve(M[np.ix_(free, free)], Mx[free])
+        Md = M @ d
         linear += slope @ d
-        quadratic += 0.5 * d @ M @ d
-        s = A.T @ s + G.T @ (M @ d + slope) + Mx.T @ d
-        S = H[:n, :n] + A.T @ SA + G.T @ M @ G + G.T @ Mx + Mx.T @ G
+        quadratic += 0.5 * d @ Md
+        s = A.T @ s + G.T @ (Md + slope) + Mx.T @ d
+        GMx = G.T @ Mx
+        S = H[:n, :n] + A.T @ SA + G.T @ (M @ G) + GMx + GMx.T
         S = 0.5 * (S + S.T)
-        steps[k], gains[k] = d, G
-        if not np.all(np.isfinite(S)):
-            return None
-    return Sweep(steps, gains, linear, quadratic)
+        steps[k], gains[k], curvature[k], free[k] = d, G, M, own
+    if not np.all(np.isfinite(S)) or not np.all(np.isfinite(gains)):
+        return None
+    return Sweep(steps, gains, linear, quadratic, curvature, free)

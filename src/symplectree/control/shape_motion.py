@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from symplectree.control.ends import frame_target
 from symplectree.dynamics.arguments import configuration, single
 from symplectree.dynamics.reduced import BASE, check_floating
 from symplectree.errors import ModelError
@@ -107,7 +108,10 @@ class ShapeMotion:
     retraction: Literal["cayley", "exp"] = field(default="cayley", kw_only=True)
 
     def __post_init__(self) -> None:
+        from symplectree.symbolic.floating import check_internal
+
         check_floating(self.model)
+        check_internal(self.model)
         Reduced(self.alpha, self.retraction)
         if self.model.nv == BASE:
             raise ModelError("the mechanism has no joints besides the floating one, so it has no shape to move")
@@ -304,7 +308,7 @@ class _Problem:
         parts: list[tuple[str, slice, bool]] = []
         for name, target in self.motion.frames.items():
             x, turn = self.floating.frame(name)(z, r)
-            position, rotation = _target(name, target)
+            position, rotation = frame_target(name, target)
             for value, wanted in ((x, position), (turn, rotation)):
                 if wanted is None:
                     continue
@@ -341,24 +345,6 @@ class _Problem:
         if not (value == np.inf or is_positive(value)):
             raise ModelError(f"the force limit of {name!r} is {shown(value)}; give a number above zero")
         return float(value)
-
-
-def _target(name: str, value: Any) -> tuple[Array | None, Array | None]:
-    """Position (3,) and rotation (3, 3) of a target; what it leaves open is None."""
-    try:
-        array = real_array(value)
-    except TypeError:
-        array = np.zeros(0)
-    if array.shape not in ((3,), (3, 3), (4, 4)) or not np.all(np.isfinite(array)):
-        raise ModelError(
-            f"the target of frame {name!r} is {shown(value)}; give a pose (4, 4), a rotation (3, 3) or a position (3,)"
-        )
-    if array.ndim == 1:
-        return array, None
-    R = array[:3, :3]
-    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-        raise ModelError(f"the target of frame {name!r} is no rotation: its columns are not orthogonal unit vectors")
-    return (array[:3, 3] if array.shape == (4, 4) else None), R
 
 
 def _interval(name: str, given: Any) -> tuple[float, float]:

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from symplectree.control.weights import Horizon
+from symplectree.dynamics import constraint_jacobian, inverse_mass_product, mass_matrix, momenta, retract
 from symplectree.integrators import Variational
+from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.linearization import linearize
 from symplectree.stepper import Stepper
+
+Policy = Callable[[int, Array, Array], Array]  # controls u_k from k, q_k and p_k
+
+
+class StepDerivatives(NamedTuple):
+    """One step F: the state that it leads to, its derivative, and second derivatives of contract·F, in (q, p, u).
+
+    | name | meaning | shape |
+    | --- | --- | --- |
+    | q, p | the state after the step | (nq,), (nv,) |
+    | first | derivative of (q', p') | (2 nv, 2 nv + nu) |
+    | hessian | of contract·(q', p'), symmetric | (2 nv + nu, 2 nv + nu), or None |
+    """
+
+    q: Array
+    p: Array
+    first: Array
+    hessian: Array | None
 
 
 class Steps:
@@ -26,40 +48,109 @@ class Steps:
         self.places = [model.coordinates.index(name) for name in horizon.prescribed]
         owner = {i: j for i, j in zip(horizon.chart.plain_q, horizon.chart.plain_v, strict=True)}
         self.columns = [int(owner[i]) for i in self.places]
-        self._free = None if horizon.prescribed else Stepper(model, method, horizon.dt)
+        self.chain = self._chain() if self.places else None
 
-    def begin(self, q: Array, v: Array) -> Stepper:
-        """A stepper at rest in its prescribed coordinates."""
-        stepper = self._free or Stepper(
-            self.horizon.model, self.method, self.horizon.dt, prescribed=self._named(q[self.places])
-        )
+    def roll(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
+        """q (K+1, nq), p (K+1, nv), v (K+1, nv) and u (K, nu) of the motion from (q, v) under a policy.
+
+        Raises ConvergenceError when a step has no solution, FloatingPointError when controls are not finite.
+        """
+        return self._pulled(q, v, policy) if self.places else self._driven(q, v, policy)
+
+    def _driven(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
+        """Under forces alone."""
+        model, steps = self.horizon.model, self.horizon.steps
+        qs, ps, us = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)), np.empty((steps, self.count))
+        source = ForceSource(model, None)
+        acting = source.inputs[0] if model.inputs else source.tau[0]
+        qs[0], ps[0] = q, momenta(model, q, v)
+        run = self.method.start(model, q, v, self.horizon.dt, source, Prescribed(model, None, self.horizon.dt))
+        for k in range(steps):
+            acting[:] = us[k] = policy(k, qs[k], ps[k])
+            if not np.isfinite(acting).all():
+                raise FloatingPointError("controls that are not finite")
+            if not run.advance(k, 1, 1, qs[k + 1 : k + 2], ps[k + 1 : k + 2]):
+                raise run.failure(k)
+            if model.rows:  # p along the constraints
+                ps[k + 1] = momenta(model, qs[k + 1], run.velocity())
+            run.counts.clear()
+        return qs, ps, np.asarray(inverse_mass_product(model, qs, ps)), us
+
+    def _pulled(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
+        """With prescribed coordinates, one step after the other."""
+        model, steps = self.horizon.model, self.horizon.steps
+        qs, (ps, vs) = np.empty((steps + 1, model.nq)), np.empty((2, steps + 1, model.nv))
+        us = np.empty((steps, len(self.horizon.controls)))
+        stepper = Stepper(model, self.method, self.horizon.dt, prescribed=self._named(q[self.places]))
         stepper.reset(q, v)
-        return stepper
+        for k in range(steps + 1):
+            qs[k], vs[k] = stepper.q, stepper.v
+            ps[k] = momenta(model, qs[k], vs[k])
+            if k == steps:
+                break
+            us[k] = policy(k, qs[k], ps[k])
+            if not np.all(np.isfinite(us[k])):
+                raise FloatingPointError("controls that are not finite")
+            stepper.step(*self._forces(us[k]), prescribed=self._moved(qs[k], us[k]))
+        return qs, ps, vs, us
 
-    def take(self, stepper: Stepper, u: Array) -> None:
-        """One step. Raises ConvergenceError."""
-        stepper.step(*self._forces(u), prescribed=self._moved(stepper.q, u))
-
-    def linearized(self, q: Array, p: Array, u: Array, contract: Array | None) -> tuple[Array, Array, Array]:
-        """A (2 nv, 2 nv), B (2 nv, nu), and second derivatives of contract·F in (q, p, u), zero for None."""
-        nv, nu, dt = self.horizon.model.nv, len(u), self.horizon.dt
+    def linearized(self, q: Array, p: Array, u: Array, contract: Array | None) -> StepDerivatives:
+        """The step from (q, p) under u; with second derivatives when `contract` is given. Raises ConvergenceError."""
         forces = self._forces(u)
         lin = linearize(
-            self.horizon.model, (q, p), self.method, dt, order=1 if contract is None else 2,
+            self.horizon.model, (q, p), self.method, self.horizon.dt, order=1 if contract is None else 2,
             forces=forces[0] if forces else None, prescribed=self._moved(q, u), contract=contract,
         )  # fmt: skip
-        m = lin.A.shape[1] + lin.B.shape[1] + len(self.places)
-        T = np.zeros((m, 2 * nv + nu))  # from (q, p, u) to (q, p, forces, ends)
-        T[: 2 * nv, : 2 * nv] = np.eye(2 * nv)
-        T[2 * nv : 2 * nv + self.count, 2 * nv : 2 * nv + self.count] = np.eye(self.count)
+        hessian = None if lin.hessian is None else 0.5 * (lin.hessian + lin.hessian.T)
+        if self.chain is None:
+            return StepDerivatives(lin.q, lin.p, np.hstack([lin.A, lin.B]), hessian)
+        first = np.hstack([lin.A, lin.B[:, : self.count], lin.C]) @ self.chain
+        first[len(p) :, 2 * len(p) + self.count :] += self._momenta_of_rates(lin.q)
+        if hessian is not None:
+            kept = [
+                i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.places)
+            ]
+            hessian = self.chain.T @ hessian[np.ix_(kept, kept)] @ self.chain
+            assert contract is not None
+            mixed = first[: len(p)].T @ self._change_of_rates(lin.q, contract[len(p) :])
+            hessian[:, 2 * len(p) + self.count :] += mixed
+            hessian[2 * len(p) + self.count :] += mixed.T
+        return StepDerivatives(lin.q, lin.p, first, hessian)
+
+    def _momenta_of_rates(self, q: Array) -> Array:
+        """How p' follows the rates c at the end of a step, besides where it ends, (nv, np).
+
+        v' has the rates c and meets the constraints: M_ff v_f + M_fc c − Dh_fᵀ μ is given, and Dh_f v_f + Dh_c c = 0.
+        """
+        model = self.horizon.model
+        free = [j for j in range(model.nv) if j not in self.columns]
+        M = mass_matrix(model, q)
+        Mf, Mfc = M[np.ix_(free, free)], M[np.ix_(free, self.columns)]
+        D = np.asarray(constraint_jacobian(model, q)) if model.rows else np.zeros((0, model.nv))
+        inverse = np.linalg.inv(Mf)
+        rates = D[:, self.columns] - D[:, free] @ inverse @ Mfc  # of the rows, when v_f follows freely
+        mu = -np.linalg.lstsq(D[:, free] @ inverse @ D[:, free].T, rates, rcond=1e-10)[0]
+        pull = D[:, free].T @ mu
+        out = np.zeros((model.nv, len(self.columns)))
+        out[free] = pull
+        out[self.columns] = M[np.ix_(self.columns, self.columns)] + Mfc.T @ inverse @ (pull - Mfc)
+        return out
+
+    def _change_of_rates(self, q: Array, weight: Array) -> Array:
+        """Derivative of weight·`_momenta_of_rates` along increments of q, (nv, np), by central differences."""
+        model, d = self.horizon.model, 1e-5
+        ways = d * np.eye(model.nv)
+        ends = [[self._momenta_of_rates(retract(model, q, sign * e)) for sign in (1, -1)] for e in ways]
+        return np.array([weight @ (forth - back) / (2 * d) for forth, back in ends])
+
+    def _chain(self) -> Array:
+        """From (q, p, u) to (q, p, forces, ends of prescribed coordinates)."""
+        n = 2 * self.horizon.model.nv
+        T = np.eye(n + self.count + len(self.places))
         for i, column in enumerate(self.columns):
-            end = m - len(self.places) + i
-            T[end, column], T[end, 2 * nv + self.count + i] = 1.0, dt
-        both = np.hstack([lin.A, lin.B, lin.C]) @ T if self.places else np.hstack([lin.A, lin.B])
-        bending = np.zeros((2 * nv + nu, 2 * nv + nu))
-        if lin.hessian is not None:
-            bending = T.T @ (0.5 * (lin.hessian + lin.hessian.T)) @ T
-        return both[:, : 2 * nv], both[:, 2 * nv :], bending
+            end = n + self.count + i
+            T[end, column], T[end, end] = 1.0, self.horizon.dt
+        return T
 
     def _forces(self, u: Array) -> tuple[Array, ...]:
         return (u[: self.count],) if self.count else ()

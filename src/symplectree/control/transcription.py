@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from symplectree.control.conditions import Rows
 from symplectree.control.costs import TotalCost
 from symplectree.control.points import Point
+from symplectree.control.steps import StepDerivatives, Steps
 from symplectree.control.weights import Horizon
 from symplectree.errors import SymplectreeError
 from symplectree.integrators import Variational
 from symplectree.lie import Array
-from symplectree.linearization import Linearization, linearize
 
 Pattern = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -34,7 +34,7 @@ class Stage:
     point: Point
     T: Array
     raw: Array
-    step: Linearization | None
+    step: StepDerivatives | None
 
 
 class Transcription:
@@ -50,7 +50,7 @@ class Transcription:
         *,
         free_start: bool,
     ) -> None:
-        self.horizon, self.cost, self.method, self.rows = horizon, cost, method, rows
+        self.horizon, self.cost, self.steps, self.rows = horizon, cost, Steps(horizon, method), rows
         model = horizon.model
         self.nx, self.nu = model.nq + model.nv, len(horizon.controls)
         self.nz = self.nx + self.nu
@@ -104,7 +104,7 @@ class Transcription:
         step = None
         if not last:
             try:
-                step = linearize(model, (q, p), self.method, self.horizon.dt, forces=u)
+                step = self.steps.linearized(q, p, u, None)
             except (SymplectreeError, ArithmeticError):
                 step = None
         return Stage(Point(model, k, q, p, u, last=last), T, raw, step)
@@ -160,7 +160,7 @@ class Transcription:
         E = np.zeros((self.nx, 2 * model.nv))
         E[: model.nq, : model.nv] = self.horizon.chart.embed(self._reached(stage)[: model.nq])
         E[model.nq :, :] = np.eye(2 * model.nv)[model.nv :]
-        return E @ np.hstack([stage.step.A, stage.step.B])
+        return E @ stage.step.first
 
     def hessian(self, z: Array, scale: float, multipliers: Array) -> Array:
         """Upper triangle of the Hessian of scale·cost + multipliers·rows in the order of `hessian_pattern`."""
@@ -198,11 +198,10 @@ class Transcription:
         nq, nv, point = model.nq, model.nv, stage.point
         q = self._reached(stage)[:nq]
         w = np.concatenate([chart.embed(q).T @ weight[:nq], weight[nq:]])
-        lin = linearize(model, (point.q, point.p), self.method, self.horizon.dt, order=2, forces=point.u, contract=w)
-        assert lin.hessian is not None
-        both = np.hstack([lin.A, lin.B])
-        H = 0.5 * (lin.hessian + lin.hessian.T) + both[:nv].T @ chart.embed_second(q, weight[:nq]) @ both[:nv]
-        return both.T @ w, H
+        step = self.steps.linearized(point.q, point.p, point.u, w)
+        assert step.hessian is not None
+        H = step.hessian + step.first[:nv].T @ chart.embed_second(q, weight[:nq]) @ step.first[:nv]
+        return step.first.T @ w, H
 
     def _cut(self, stage: Stage, array: Array) -> Array:
         """Without the controls that the last state does not have."""

@@ -157,7 +157,8 @@ def check_internal(model: Model) -> None:
     for k, place in enumerate(model.kind[1:], 1):
         if KINDS[place] not in SUPPORTED:
             raise ModelError(
-                f"the joint of {model.bodies[k]!r} is a formula; shape motions take joints of angles and ways"
+                f"the joint of {model.bodies[k]!r} is of the kind {KINDS[place]}; shape motions take joints of angles and "
+                "ways: take Revolute, Universal, Prismatic, … joints, or StagewiseNewton"
             )
     if np.any(model.gravity != 0):
         raise ModelError(
