@@ -126,6 +126,23 @@ def quaternion_matrix(quaternion: ArrayLike) -> Array:
     )
 
 
+def quaternion_of(R: Array) -> Array:
+    """The unit quaternion of a rotation matrix, scalar part first and not negative."""
+    _, V = np.linalg.eigh(_quaternion_form(R))
+    turn: Array = V[:, -1]
+    return turn if turn[0] >= 0 else -turn
+
+
+def _quaternion_form(R: Array) -> Array:
+    """The symmetric (4, 4) matrix of which R's quaternion is the eigenvector of the largest eigenvalue."""
+    m = np.asarray(R, dtype=float)
+    K = np.zeros((4, 4))
+    K[0, 0] = np.trace(m)
+    K[0, 1:] = K[1:, 0] = [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]
+    K[1:, 1:] = m + m.T - np.trace(m) * np.eye(3)
+    return K
+
+
 def quaternion_exp(w: ArrayLike) -> Array:
     """Unit quaternion of the rotation vector w."""
     w = np.asarray(w, dtype=float)

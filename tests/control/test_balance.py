@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from control_problems import cart_pole, closed_pendulum, quaternion, spacecraft
+from control_problems import cart_pole, closed_pendulum, quaternion, satellite_with_arm, spacecraft
 from symplectree.control import EffortCost, QuadraticCost, balance, follow
 from symplectree.control.balance import tangent_space
 
@@ -97,3 +97,19 @@ def test_a_motion_is_followed():
     free = st.simulate(model, start, duration=steps * dt, dt=dt, forces=forces)
     assert np.abs(stepper.q - motion.q[-1]).max() < 2e-3
     assert np.abs(free.q[-1] - motion.q[-1]).max() > 0.05
+
+
+def test_what_cannot_be_followed_is_refused():
+    motion = st.simulate(cart_pole(), {}, duration=1, dt=0.1)
+    cost = QuadraticCost(1, 1) + EffortCost()
+    with pytest.raises(st.ModelError, match=r"states 0\.1 s apart, and dt is 0\.05 s"):
+        follow(motion, np.zeros(1), cost, dt=0.05)
+    with pytest.raises(st.ModelError, match="give a Trajectory"):
+        follow(motion.q, np.zeros(1), cost, dt=0.1)
+
+
+def test_many_modes_out_of_reach_are_said_once():
+    """Nothing moves a satellite as a whole: its eigenvalues are one, many times and not quite."""
+    model, start = satellite_with_arm()
+    with pytest.raises(st.ModelError, match="modes with eigenvalues 1, which do not decay"):
+        balance(model, start, dt=0.01)

@@ -128,6 +128,17 @@ def test_what_cannot_be_met_is_said_with_the_last_iterate():
     assert np.abs(result.forces).max() <= 1 + 1e-8
 
 
+def test_what_no_control_moves_is_named():
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("a", st.Prismatic("a", axis="x"), mass=1)
+    m.world.link("b", st.Prismatic("b", axis="y"), mass=1)
+    m.add(st.JointForce("a", "push"))
+    given = {"steps": 10, "dt": 0.05, "start": ({}, None), "end": ({"a": 0.1, "b": 0.1}, 0.0)}
+    result = DirectProblem(m.build(), EffortCost(), **given).solve()
+    assert not result.converged
+    assert result.message.endswith("At the end no control moves 'b'"), result.message
+
+
 def test_ctrl_c_keeps_the_last_iterate(monkeypatch):
     calls, exact = [], Transcription.hessian
 

@@ -9,9 +9,9 @@ import pytest
 import symplectree as st
 from mechanisms import floating_mechanism
 from symplectree.control import ShapeMotion
-from symplectree.lie import pose, rotation
+from symplectree.lie import pose, quaternion_of, rotation
 from symplectree.reference import reduced as twin
-from symplectree.symbolic.floating import Floating, quaternion_of
+from symplectree.symbolic.floating import Floating
 
 SATELLITE = Path(__file__).parent.parent.parent / "models" / "satellite.sexp"
 START = {"shoulder.1": -0.6, "elbow": 1.2}
@@ -148,11 +148,27 @@ def test_a_time_too_short_for_the_forces_is_said(model):
         ({"shape": {"elbow": 0}, "limits": {"elbow": (2, 1)}}, "give .lowest, highest."),
         ({"shape": {"elbow": 0}, "force_limits": -1}, "force limit of 'shoulder.0' is -1"),
         ({"shape": {"elbow": 0}, "alpha": 2}, "alpha is 2"),
+        ({"shape": {"elbow": np.nan}}, "the end of 'elbow' is nan"),
+        ({"shape": {"elbow": 0}, "weights": {"elbow": -1}}, "the weight of 'elbow' is -1"),
+        ({"shape": {"elbow": 0}, "weights": {"elbow": "much"}}, "the weight of 'elbow' is 'much'"),
     ],
 )
 def test_bad_problems_are_refused(model, given, message):
     with pytest.raises(st.ModelError, match=message):
         ShapeMotion(model, START, **{**SHORT, **given}).solve()
+
+
+def test_bad_starts_are_refused(model):
+    with pytest.raises(st.ModelError, match="q of 'elbow' is nan"):
+        ShapeMotion(model, {"elbow": np.nan}, **SHORT, shape={"elbow": 0}).solve()
+    with pytest.raises(st.ModelError, match="starts is 0"):
+        ShapeMotion(model, START, **SHORT, shape={"elbow": 0}).solve(starts=0)
+
+
+def test_joints_with_quaternions_are_refused():
+    m = floating_mechanism(0, 2, joints=("Revolute", "Ball"), gravity=False)
+    with pytest.raises(st.ModelError, match="of the kind ball"):
+        ShapeMotion(m.build(), {}, **SHORT, shape={"joint0": 0})
 
 
 def test_models_on_which_something_acts_are_refused():

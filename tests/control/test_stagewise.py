@@ -5,7 +5,7 @@ import pytest
 
 import symplectree as st
 from control_problems import cart_pole, closed_pendulum, hanging_mass, oscillator, quaternion, spacecraft
-from symplectree.control import DirectProblem, EffortCost, PoseCost, QuadraticCost, StagewiseNewton
+from symplectree.control import DirectProblem, EffortCost, FormulaCost, PoseCost, QuadraticCost, StagewiseNewton
 from symplectree.control.costs import TotalCost
 from symplectree.control.motion import Rollout
 from symplectree.control.weights import Horizon
@@ -146,6 +146,67 @@ def test_end_out_of_reach_is_said_and_the_best_kept():
     assert result.trajectory["x"][-1] > 0.01  # as far as the motor gets
 
 
+def two_masses():
+    """Two masses of which only the first is pushed."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("a", st.Prismatic("a", axis="x"), mass=1)
+    m.world.link("b", st.Prismatic("b", axis="y"), mass=1)
+    m.add(st.JointForce("a", "push"))
+    return m.build()
+
+
+@pytest.mark.parametrize(
+    "given, start, words",
+    [
+        ({"end": ({"a": 0.1, "b": 0.1}, None)}, {}, "'b' is missed by 0.1; no control moves 'b' from there"),
+        ({"end": ({"a": 0.1}, 0.0), "steps": 1}, {}, "the horizon is too short: 1 numbers of control cannot meet"),
+        ({"end": ({"a": 5.0}, None), "limits": (-1, 1)}, {}, "most controls are at their limits"),
+        ({"frames": {"a": (0, 0, 1.0)}}, {}, "z of frame 'a' is missed by 1; no control moves z of frame 'a'"),
+        ({"frames": {"a": (0.1, 0, 0)}, "end": ({"a": 0.2}, None)}, {}, "move only 1 of 4 conditions independently"),
+    ],
+)
+def test_why_an_end_is_not_reached_is_said(given, start, words):
+    result = StagewiseNewton(two_masses(), EffortCost(), **({"steps": 10, "dt": 0.05} | given)).solve(start)
+    assert not result.converged
+    assert words in result.message, result.message
+    assert np.isfinite(result.cost) and np.all(np.isfinite(result.trajectory.q))
+
+
+def test_half_a_turn_away_is_not_there():
+    """sin(θ) would vanish, sin(θ/2) does not; the first forces say which way to go."""
+    turned = {"bus": np.diag([-1.0, -1.0, 1.0])}
+    problem = StagewiseNewton(spacecraft(), EffortCost(), steps=20, dt=0.1, frames=turned)
+    assert not problem.solve({}).converged
+    result = problem.solve({}, forces=(0, 0, 0.1))
+    assert result.converged, result.message
+    np.testing.assert_allclose(result.trajectory.pose("bus")[-1, :3, :3], turned["bus"], atol=1e-7)
+
+
+def test_an_end_that_breaks_constraints_is_refused():
+    model = closed_pendulum()
+    start = st.assemble(model, {"crank": 0.2, "rod": -0.2, "rocker": 0.2})
+    end = ({"crank": 1.0, "rod": 3.0}, None)
+    with pytest.raises(st.AssemblyError, match="the end cannot be: with 'crank', 'rod' as given"):
+        StagewiseNewton(model, EffortCost(), steps=10, dt=0.05, end=end).solve(start)
+    with pytest.raises(st.AssemblyError, match="the end cannot be"):
+        DirectProblem(model, EffortCost(), steps=10, dt=0.05, start=(start, None), end=end)
+
+
+def test_a_level_place_is_no_minimum():
+    for cost in (0 * EffortCost(), -1 * EffortCost()):
+        result = StagewiseNewton(two_masses(), cost, steps=10, dt=0.05).solve({})
+        assert not result.converged
+        assert "no minimum: there are controls that cost nothing or less" in result.message
+
+
+def test_costs_that_are_no_numbers_are_said():
+    nowhere = FormulaCost(lambda q, v, u: 1 / (0 * q[0]))
+    corner = FormulaCost(lambda q, v, u: (q[0] ** 2 + q[1] ** 2) ** 0.5)
+    for cost, words in ((nowhere, "cost of the first guess is no finite number"), (corner, "smooth them")):
+        with pytest.raises(st.ModelError, match=words):
+            StagewiseNewton(two_masses(), EffortCost() + cost, steps=5, dt=0.1).solve({})
+
+
 def test_closed_chain_reaches_its_end_and_costs_what_ipopt_says():
     model = closed_pendulum()
     start = st.assemble(model, {"crank": 0.2, "rod": -0.2, "rocker": 0.2})
@@ -271,6 +332,14 @@ def test_iterations_run_out_in_words():
         (lambda m: StagewiseNewton(m, PoseCost("hand", (0, 0, 0)), steps=5, dt=0.1), "hand"),
         (lambda m: StagewiseNewton(st.Mechanism(), SWING, steps=5, dt=0.1), "call build"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({"nobody": 1}), "nobody"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, tol=-1), "tol is -1"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, end_weight=0), "end_weight is 0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=0), "max_iterations is 0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, forces=1e9), "the step at 0 s has no solution"),
+        (
+            lambda m: StagewiseNewton(spacecraft(), EffortCost(), steps=5, dt=0.1, end=({"attitude": (0,) * 4}, 0)),
+            "is zero",
+        ),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, method=st.RK4()), "order 2"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, method=st.Variational(order=4)), "order 2"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, prescribed=["nobody"]), "nobody"),

@@ -25,6 +25,7 @@ from symplectree.integrators import Method, Variational
 from symplectree.lie import Array
 from symplectree.linearization import Linearization, linearize
 from symplectree.mechanism.model import Model
+from symplectree.numeric import shown
 from symplectree.simulate import consistent_start, initial_state
 from symplectree.trajectory import Trajectory
 
@@ -87,8 +88,14 @@ def follow(
     trajectory: all steps of the motion. forces: (steps, nu) that make it. cost: what deviations cost, such as
     QuadraticCost(q=10, v=1) + EffortCost(0.1) + QuadraticCost(q=100, when="end"); only its curvature counts.
     """
+    if not isinstance(trajectory, Trajectory):
+        raise ModelError(f"trajectory is {shown(trajectory)}; give a Trajectory, such as the result of simulate")
     model, steps = trajectory.model, len(trajectory) - 1
     horizon, exact = horizon_of(model, steps, None, dt), exact_method(method)
+    if np.abs(np.diff(trajectory.t) - dt).max() > 1e-6 * dt:
+        raise ModelError(
+            f"the trajectory has states {trajectory.t[1] - trajectory.t[0]:g} s apart, and dt is {dt:g} s; give all steps"
+        )
     rows = target_rows(horizon, forces, "u", "forces")
     u = np.array(np.broadcast_to(rows, (steps, rows.shape[1])))
     total = TotalCost(horizon, cost)

@@ -82,7 +82,11 @@ class TotalCost:
                 by_momentum = by_momentum.plus(own)
             else:
                 by_velocity = own if by_velocity is None else by_velocity.plus(own)
-        return by_momentum if by_velocity is None else by_momentum.plus(point.of_momenta(by_velocity))
+        if by_velocity is None:
+            return by_momentum
+        if not np.isfinite(by_velocity.gradient).all():  # a formula may have no derivative here
+            return Terms(np.nan, np.full(m, np.nan), np.full((m, m), np.nan))
+        return by_momentum.plus(point.of_momenta(by_velocity))
 
 
 class Cost(ABC):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,14 +12,17 @@ import numpy as np
 from symplectree.assembly import assemble
 from symplectree.control.conditions import Condition, NumberRow, Rows
 from symplectree.control.costs import Cost
+from symplectree.control.ends import check_closed
 from symplectree.control.ipopt import Outcome, minimize
 from symplectree.control.motion import start_of, trajectory_of
+from symplectree.control.points import Point
 from symplectree.control.problem import MotionResult, Problem
+from symplectree.control.reach import unmoved
 from symplectree.control.transcription import Transcription
 from symplectree.control.weights import target_rows
 from symplectree.dynamics import inverse_mass_product, mass_matrix, momenta, retract
 from symplectree.dynamics.arguments import configuration
-from symplectree.errors import AssemblyError, ModelError
+from symplectree.errors import AssemblyError, ModelError, SymplectreeError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
@@ -85,7 +88,9 @@ class DirectProblem(Problem):
         )  # fmt: skip
         self.start = None if start is None else start_of(self.horizon, *_pair("start", start))
         self._box: list[NumberRow] = []  # bounds of single unknowns
-        self._goal = self._aimed(None if end is None else end[0])
+        self._goal = self._aimed(self.end[0])
+        check_closed(self.horizon, self.end, self._goal)
+        self._ends = list(self.rows)
         for condition in conditions:
             if not isinstance(condition, Condition):
                 raise ModelError(f"a condition is {shown(condition)}; give one such as CoordinateBounds('x', -1, 1)")
@@ -119,12 +124,36 @@ class DirectProblem(Problem):
             self.programme, np.clip(z, lower, upper), lower, upper, tol=tol, most=max_iterations, progress=progress,
             options=dict(options or {}),
         )  # fmt: skip
-        return self._result(outcome)
+        return self._result(replace(outcome, message=outcome.message + self._why(outcome)))
+
+    def _why(self, outcome: Outcome) -> str:
+        """Conditions at the end that are missed and that no control moves, to first order at the last iterate."""
+        stages, ends = self.programme.stages(outcome.z), self._ends
+        first = [stage.step.first for stage in stages[:-1] if stage.step is not None]
+        if outcome.converged or not ends or len(first) < self.horizon.steps:
+            return ""
+        names = [name for r in ends for name in r.names]
+        still, _ = unmoved(first, np.concatenate([r.slope(stages[-1].point) for r in ends]), names)
+        end = self._carried_out(outcome.z)
+        if not still or end is None:
+            return ""
+        left = np.concatenate([np.abs(r.values(end) - r.lower) for r in ends])
+        lost = [name for name, off in zip(names, left, strict=True) if name in still and off > 1e-6]
+        return f". At the end no control moves {' and '.join(lost[:3])}" if lost else ""
+
+    def _carried_out(self, z: Array) -> Point | None:
+        """Where the controls of z lead from its start; None when a step has no solution."""
+        t, steps = self.programme, self.horizon.steps
+        u, begin = [z[t.at(k)][t.nx :] for k in range(steps)], t.stages(z)[0].point
+        q, v = (begin.q, begin.v) if self.start is None else self.start
+        try:
+            qs, ps, _, _ = t.steps.roll(q, v, lambda k, _q, _p: u[k])
+        except (SymplectreeError, FloatingPointError):
+            return None
+        return Point(self.horizon.model, steps, qs[-1], ps[-1], np.zeros(t.nu), last=True)
 
     def _kept(self, rows: list[Rows]) -> list[Rows]:
         """Rows proper: bounds of coordinates become bounds of unknowns, and a fixed start is checked here."""
-        from symplectree.control.points import Point
-
         kept = []
         for r in rows:
             if self.start is not None and 0 in r.at:

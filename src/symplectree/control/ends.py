@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.assembly import assemble
 from symplectree.control.conditions import CoordinateBounds, FrameRows, NumberRow, Rows, VelocityRows, nodes
 from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
 from symplectree.dynamics import pose, pose_derivatives
-from symplectree.dynamics.arguments import configuration, single, velocity
-from symplectree.errors import ModelError
-from symplectree.lie import Array, hat
+from symplectree.dynamics.arguments import configuration, single, velocity, zero_quaternion
+from symplectree.errors import AssemblyError, ModelError
+from symplectree.lie import Array, hat, quaternion_of
 from symplectree.numeric import real_array, shown
 
 
@@ -47,10 +48,10 @@ class OrientationRows(Rows):
 
 
 class TurnRows(Rows):
-    """sin(θ/2) n = 0 of the rotation Q = R*ᵀR that a frame is from its target: a / √(1 + t), a = ½ vee(Q − Qᵀ), t = tr Q.
+    """The same of a frame: s = sin(θ/2) n = 0 of the rotation Q = R*ᵀR, (w, s) its quaternion.
 
-    With g = (1 + t)^(−½): D_i s = g D_i a − ½ g³ a D_i t, and D_ij s = g D_ij a − ½ g³ (D_i a D_j t + D_j a D_i t
-    + a D_ij t) + ¾ g⁵ a D_i t D_j t. Half a turn from the target the axis is not defined.
+    Along increments R turns by φ = ω_i ξ_i + ½ φ_ij ξ_i ξ_j, with hat(ω_i) = RᵀD_iR and φ_ij the antisymmetric part of
+    RᵀD_ijR, and s changes by ½ (w + hat(s)) φ − ⅛ |φ|² s.
     """
 
     def __init__(self, frame: str, target: Array, at: list[int]) -> None:
@@ -58,36 +59,34 @@ class TurnRows(Rows):
         self.names = tuple(f"rotation {axis} of frame {frame!r}" for axis in "xyz")
         self.lower = self.upper = np.zeros(3)
 
-    def _parts(self, R: Array) -> tuple[Array, Array]:
-        """a (…, 3) and t (…) of matrices R (…, 3, 3); both are linear in R."""
-        Q = self.target.T @ R
-        a = np.stack([Q[..., 2, 1] - Q[..., 1, 2], Q[..., 0, 2] - Q[..., 2, 0], Q[..., 1, 0] - Q[..., 0, 1]], axis=-1)
-        return 0.5 * a, np.trace(Q, axis1=-2, axis2=-1)
-
-    def _left(self, point: Point) -> tuple[Array, float]:
-        a, t = self._parts(pose(point.model, point.q, self.frame)[:3, :3])
-        return a, float(1 / np.sqrt(max(1 + t, 1e-12)))
+    def _left(self, point: Point) -> tuple[Array, Array, Array]:
+        """R, s and ½ (w + hat(s))."""
+        R = pose(point.model, point.q, self.frame)[:3, :3]
+        w, *s = quaternion_of(self.target.T @ R)
+        return R, np.array(s), 0.5 * (w * np.eye(3) + hat(s))
 
     def values(self, point: Point) -> Array:
-        a, g = self._left(point)
-        return g * a
+        return self._left(point)[1]
 
     def slope(self, point: Point) -> Array:
-        (a, g), n = self._left(point), point.model.nv
-        da, dt = self._parts(pose_derivatives(point.model, point.q, self.frame)[:, :3, :3])
+        (R, _, turn), n = self._left(point), point.model.nv
         out = np.zeros((3, 2 * n))
-        out[:, :n] = (g * da - 0.5 * g**3 * np.outer(dt, a)).T
+        out[:, :n] = turn @ _vee(R.T @ pose_derivatives(point.model, point.q, self.frame)[:, :3, :3]).T
         return out
 
     def second(self, point: Point, weight: Array) -> Array:
-        (a, g), n = self._left(point), point.model.nv
-        da, dt = self._parts(pose_derivatives(point.model, point.q, self.frame)[:, :3, :3])
-        dda, ddt = self._parts(pose_derivatives(point.model, point.q, self.frame, 2)[:, :, :3, :3])
-        mixed, wa = np.outer(da @ weight, dt), float(weight @ a)
-        bent = g * (dda @ weight) - 0.5 * g**3 * (mixed + mixed.T + wa * ddt) + 0.75 * g**5 * wa * np.outer(dt, dt)
+        (R, s, turn), n = self._left(point), point.model.nv
+        omega = _vee(R.T @ pose_derivatives(point.model, point.q, self.frame)[:, :3, :3])
+        bend = _vee(R.T @ pose_derivatives(point.model, point.q, self.frame, 2)[:, :, :3, :3]) @ (turn.T @ weight)
         out = np.zeros((2 * n, 2 * n))
-        out[:n, :n] = 0.5 * (bent + bent.T)
+        out[:n, :n] = 0.5 * (bend + bend.T) - 0.25 * (weight @ s) * omega @ omega.T
         return out
+
+
+def _vee(M: Array) -> Array:
+    """The vector (…, 3) of the antisymmetric part of matrices (…, 3, 3)."""
+    columns = (M[..., 2, 1] - M[..., 1, 2], M[..., 0, 2] - M[..., 2, 0], M[..., 1, 0] - M[..., 0, 1])
+    return 0.5 * np.stack(columns, axis=-1)
 
 
 def end_rows(horizon: Horizon, end: Any) -> list[Rows]:
@@ -101,7 +100,10 @@ def _configuration_rows(horizon: Horizon, q: Any) -> list[Rows]:
     if q is None:
         return []
     model, last, rows = horizon.model, nodes("end", horizon.steps), list[Rows]()
-    value = horizon.chart.normalized(_finite(single(configuration(model, q), "the end"), model.coordinates))
+    value = _finite(single(configuration(model, q), "the end"), model.coordinates)
+    if zero := zero_quaternion(model, value):
+        raise zero
+    value = horizon.chart.normalized(value)
     for name in q if isinstance(q, Mapping) else model.joints:
         if (place := model.joints.get(name)) is None:
             x = float(value[model.coordinates.index(name)])
@@ -126,6 +128,26 @@ def _velocity_rows(horizon: Horizon, v: Any) -> list[Rows]:
         return [NumberRow(horizon, model.nq + j, np.zeros(1), np.zeros(1), last) for j in moving]
     which = [j for j, n in enumerate(model.velocities) if not isinstance(v, Mapping) or _named(n, v)]
     return [VelocityRows(horizon, which, speed[which], speed[which], last)]
+
+
+def check_closed(horizon: Horizon, end: Any, near: Array) -> None:
+    """Raise AssemblyError when no configuration near `near` (nq) or neutral has the coordinates of the end."""
+    model, q = horizon.model, end[0]
+    if q is None or not model.rows:
+        return
+    value, names = single(configuration(model, q), "the end"), list(q) if isinstance(q, Mapping) else list(model.joints)
+    for guess in (near, model.neutral):
+        whole = np.array(guess)
+        for name in names:
+            part = model.joints[name].q if name in model.joints else model.coordinates.index(name)
+            whole[part] = value[part]
+        try:
+            assemble(model, whole, fixed=names)
+            return
+        except AssemblyError as error:
+            failure = error
+    words = f"the end cannot be: with {', '.join(map(repr, names))} as given, {failure}"
+    raise AssemblyError(words, errors=failure.errors) from failure
 
 
 def frame_rows(horizon: Horizon, frames: Any) -> list[Rows]:

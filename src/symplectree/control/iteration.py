@@ -57,13 +57,15 @@ class Search:
             if slope <= tol * found.scale:
                 self.damping = 0.0
                 self._direction(found)
+                if self.end is None and self.damping > 0:
+                    return False, _WORDS["level"].format(slope=slope)
                 return True, f"converged in {count} iterations: slope {slope:.3g}"
             if count == most:
                 break
             outcome = "stuck" if self._creeps(count) else self._improve(found)
             if outcome:
                 return outcome == "rounding", _WORDS[outcome].format(slope=slope)
-        return False, f"no minimum within {most} iterations; the best motion so far is kept"
+        return False, f"no minimum within {len(self.costs) - 1} iterations; the best motion so far is kept"
 
     def _creeps(self, count: int) -> bool:
         span, least = CREEP
@@ -185,6 +187,8 @@ def _curvature(stages: Stages) -> float:
 
 _WORDS = {
     "rounding": "converged: the cost cannot fall further than by rounding; slope {slope:.3g}",
+    "level": "the slope vanishes ({slope:.3g}), but this is no minimum: there are controls that cost nothing or less. Give "
+    "every control a weight, or begin with other forces",
     "flat": "no direction lowers the cost, however damped; slope {slope:.3g}; the best motion so far is kept. Give every "
     "control a weight",
     "stuck": "no step lowers the cost by much, however short; slope {slope:.3g}; the best motion so far is kept. Begin "

@@ -123,7 +123,7 @@ def _marginal(A: Array, Q: Array) -> Array:
 
 def _modes(eigenvalues: Array) -> str:
     shown_values = ", ".join(f"{v.real:.6g}{v.imag:+.3g}j" if abs(v.imag) > 1e-9 else f"{v.real:.6g}"
-                             for v in np.unique(np.round(eigenvalues, 9)))  # fmt: skip
+                             for v in np.unique(np.round(eigenvalues, 6)))  # fmt: skip
     return f"modes with eigenvalues {shown_values}"
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from symplectree.control.costs import TotalCost
-from symplectree.control.points import Point
+from symplectree.control.points import Point, Terms
 from symplectree.control.riccati import Stages
 from symplectree.control.steps import Policy, Steps
 from symplectree.control.weights import Horizon
-from symplectree.errors import ConvergenceError
+from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import Variational
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
@@ -58,6 +58,20 @@ class Rollout:
         motion = replace(motion, cost=self.measure(motion))
         return motion if np.isfinite(motion.cost) else None
 
+    def begin(self, q: Array, v: Array, u: Array) -> Motion:
+        """The first motion, under given controls (K, nu). Raises ModelError that says what is wrong with it."""
+        motion = self.run(q, v, lambda k, _q, _p: u[k])
+        if motion is not None:
+            return motion
+        try:
+            self.steps.roll(q, v, lambda k, _q, _p: u[k])
+        except ConvergenceError as error:
+            raise ModelError(
+                f"the first guess cannot be simulated: the step at {error.time:g} s has no solution; give gentler forces "
+                "or a shorter dt"
+            ) from error
+        raise ModelError("the cost of the first guess is no finite number; mend its formula or targets")
+
     def measure(self, motion: Motion) -> float:
         """What the motion costs."""
         points = [
@@ -70,6 +84,15 @@ class Rollout:
         none = np.zeros(len(self.horizon.controls))
         return Point(self.horizon.model, self.horizon.steps, q, p, none, last=True)
 
+    def _terms(self, point: Point) -> Terms:
+        terms = self.cost.terms(point)
+        if not (np.isfinite(terms.gradient).all() and np.isfinite(terms.hessian).all()):
+            raise ModelError(
+                f"the cost has a derivative that is no finite number at {point.k * self.horizon.dt:g} s; roots, norms and "
+                "absolute values have none at zero: smooth them, as √(x² + ε²)"
+            )
+        return terms
+
     def derivatives(self, motion: Motion) -> Derivatives:
         """Exact first and second derivatives of the whole cost in the controls, stage by stage.
 
@@ -80,12 +103,12 @@ class Rollout:
         A, B = np.zeros((steps, n, n)), np.zeros((steps, n, nu))
         H, bending = np.zeros((steps, n + nu, n + nu)), np.zeros((steps, n + nu, n + nu))
         costates, slope = np.zeros((steps + 1, n)), np.zeros((steps, nu))
-        last = self.cost.terms(self.end(motion.q[steps], motion.p[steps]))
+        last = self._terms(self.end(motion.q[steps], motion.p[steps]))
         costates[steps] = last.gradient[:n]
         scale = 0.0
         for k in reversed(range(steps)):
             q, p, u = motion.q[k], motion.p[k], motion.u[k]
-            terms = self.cost.terms(Point(model, k, q, p, u, last=False))
+            terms = self._terms(Point(model, k, q, p, u, last=False))
             step = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
             A[k], B[k] = step.first[:, :n], step.first[:, n:]
             if step.hessian is not None:

@@ -24,13 +24,14 @@ class Problem:
     | horizon, method | steps of dt of a model, and how they are taken |
     | cost | sum of costs over the horizon |
     | limits | lowest and highest control, (nu,) each |
-    | rows | conditions at the end that are zero |
+    | end, rows | where it ends, as given, and as conditions that are zero, those of frames included |
     """
 
     horizon: Horizon
     method: Variational
     cost: TotalCost
     limits: tuple[Array, Array]
+    end: tuple[Any, Any]
     rows: list[Rows]
 
     def __init__(
@@ -51,7 +52,8 @@ class Problem:
         self.method = exact_method(method)
         self.cost = TotalCost(self.horizon, cost)
         self.limits = control_limits(self.horizon, limits)
-        self.rows = end_rows(self.horizon, (None, None) if end is None else end) + frame_rows(self.horizon, frames)
+        self.end = (None, None) if end is None else end
+        self.rows = end_rows(self.horizon, self.end) + frame_rows(self.horizon, frames)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,12 +80,10 @@ class Aim:
     | --- | --- | --- |
     | steps | change of the controls | (K, nu) |
     | multipliers | change ν of y | (rows,) |
-    | unmoved | what the step leaves of each row, to first order | (rows,) |
     """
 
     steps: Array
     multipliers: Array
-    unmoved: Array
 
 
 def aim(stages: Stages, swept: Sweep, slope: Array, left: Array) -> Aim:
@@ -102,7 +100,25 @@ def aim(stages: Stages, swept: Sweep, slope: Array, left: Array) -> Aim:
         a += BV.T @ steps[k]
         V = stages.A[k].T @ V + swept.gains[k].T @ BV
     nu = _solved(W, -(left + a))
-    return Aim(steps + pulls @ nu, nu, left + a + W @ nu)
+    return Aim(steps + pulls @ nu, nu)
+
+
+def unmoved(first: list[Array], slope: Array, names: list[str], free: Array | None = None) -> tuple[list[str], int]:
+    """Rows that no control moves, to first order along a motion, and how many rows the controls move independently.
+
+    first: derivatives of the steps (2 nv, 2 nv + nu), one for each. slope: C (rows, 2 nv). free: which controls are not
+    at a limit, (K, nu); all when left out.
+    """
+    n, V, reach = slope.shape[1], slope.T, []
+    for k in reversed(range(len(first))):
+        pull = first[k][:, n:].T @ V
+        reach.append(pull if free is None else pull[free[k]])
+        V = first[k][:, :n].T @ V
+    sensitivity = np.concatenate(reach)
+    size = np.linalg.norm(sensitivity, axis=0)
+    still = size <= 1e-9 * (size.max(initial=0.0) + 1e-300)
+    moved = sensitivity[:, ~still] / size[~still]
+    return [name for name, off in zip(names, still, strict=True) if off], int(np.linalg.matrix_rank(moved, tol=1e-8))
 
 
 def _solved(W: Array, b: Array) -> Array:

@@ -8,9 +8,8 @@ import numpy as np
 
 from symplectree.control.iteration import Search
 from symplectree.control.points import Point
-from symplectree.control.reach import Aim, EndCost, aim
+from symplectree.control.reach import EndCost, aim, unmoved
 from symplectree.control.riccati import sweep
-from symplectree.lie import Array
 
 NEAR = 1e-3  # relative slope at which a motion counts as near enough to try Newton with multipliers
 PATIENCE = 4  # of its iterations without halving the error before the augmented Lagrangian goes on
@@ -32,7 +31,6 @@ class Reaching:
 
     def __init__(self, search: Search, end: EndCost, settings: Settings) -> None:
         self.search, self.end, self.settings = search, end, settings
-        self.last: Aim | None = None
 
     def run(self) -> tuple[bool, str]:
         """Whether a minimum that reaches the end was found, and what is to be said."""
@@ -63,7 +61,7 @@ class Reaching:
             slope, scale, left = search.slopes[-1], search.found.scale, search.lefts[-1]
             if slope <= s.tol * scale and left <= s.end_tol:
                 return True
-            error = slope / scale + left
+            error = slope / (scale or 1.0) + left
             best, waited = (error, 0) if error < 0.5 * best else (best, waited + 1)
             if waited == PATIENCE or not self._step():
                 break
@@ -78,7 +76,7 @@ class Reaching:
         if swept is None:
             return False
         point = self._point()
-        step = self.last = aim(stages, swept, self.end.slope(point), self.end.left(point))
+        step = aim(stages, swept, self.end.slope(point), self.end.left(point))
         if not np.all(np.isfinite(step.steps)):
             return False
         tried = search.tried(step.steps, swept.gains)
@@ -102,24 +100,35 @@ class Reaching:
         left, name = self.end.worst(self._point())
         if left <= self.settings.end_tol:
             return f"the end is reached within {left:.3g}, but no minimum is found{more}"
-        words = (
-            f"the end is not reached: {name} is missed by {left:.3g}; allow more time or stronger controls, or begin with "
-            f"other forces{more}"
-        )
-        stuck = self._unmoved()
-        return words + (f". No control moves {stuck} from there" if stuck else "")
+        return f"the end is not reached: {name} is missed by {left:.3g}; {self._why()}{more}"
 
-    def _unmoved(self) -> str:
-        """Rows that are missed and that the controls do not move, to first order, by name."""
-        if self.last is None:
-            return ""
-        left: Array = np.abs(self.end.left(self._point()))
-        names = [
-            name
-            for name, off, still in zip(self.end.names, left, np.abs(self.last.unmoved), strict=True)
-            if off > self.settings.end_tol and still > 0.5 * off
-        ]
-        return " and ".join(names[:3])
+    def _why(self) -> str:
+        """What stands in the way, to first order, and what to do about it."""
+        search, names = self.search, self.end.names
+        assert search.found is not None
+        s, (low, high), u = search.found.stages, search.limits, search.motion.u
+        first = list(np.concatenate([s.A, s.B], axis=2))
+        still, rank = unmoved(first, self.end.slope(self._point()), names)
+        left = dict(zip(names, np.abs(self.end.left(self._point())), strict=True))
+        if lost := [name for name in still if left[name] > self.settings.end_tol]:
+            return (
+                f"no control moves {' and '.join(lost[:3])} from there. Add controls that do, leave this out of the end, "
+                "or begin with forces that make a motion which can be changed in this"
+            )
+        if u.size < len(names) - len(still):
+            return (
+                f"the horizon is too short: {u.size} numbers of control cannot meet {len(names)} conditions. Allow more "
+                "steps, or name fewer things at the end"
+            )
+        bounded = (u <= low) | (u >= high)
+        if 2 * np.count_nonzero(bounded) > u.size:
+            return "most controls are at their limits: allow more time or stronger controls"
+        words = "allow more time or stronger controls, or begin with other forces"
+        if rank < len(names) - len(still):
+            words += (
+                f"; the controls move only {rank} of {len(names)} conditions independently, some may contradict others"
+            )
+        return words
 
     def _point(self) -> Point:
         return self.search.rollout.end(self.search.motion.q[-1], self.search.motion.p[-1])

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from symplectree.control.ends import frame_target
-from symplectree.dynamics.arguments import configuration, single
+from symplectree.dynamics.arguments import configuration, single, unusable, zero_quaternion
 from symplectree.dynamics.reduced import BASE, check_floating
 from symplectree.errors import ModelError
 from symplectree.integrators.reduced import Reduced
-from symplectree.lie import Array
+from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import Model, unknown
 from symplectree.numeric import is_positive, real_array, shown
 
@@ -123,6 +123,11 @@ class ShapeMotion:
             raise ModelError("there is no target: give shape= or frames=")
         for name in (*self.shape, *self.limits, *self.weights):
             self._index(name)
+        for name, value in self.shape.items():
+            _finite(value, f"the end of {name!r}")
+        for name, value in self.weights.items():
+            if _finite(value, f"the weight of {name!r}") < 0:
+                raise ModelError(f"the weight of {name!r} is {value:g}; weights are zero or more")
         if len(self.shape) == self.model.nv - BASE and any(np.shape(T) != (3, 3) for T in self.frames.values()):
             raise ModelError(
                 "with all of the shape given, positions follow from the centre of mass, which stays where it is; give "
@@ -137,6 +142,9 @@ class ShapeMotion:
         guess: shapes (steps + 1, n) to begin with; else loops in shape space, other ones for each of `starts` searches,
             of which the first that reaches the target counts.
         """
+        for what, count in (("starts", starts), ("max_iterations", max_iterations)):
+            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+                raise ModelError(f"{what} is {shown(count)}; give a whole number from 1")
         problem = _Problem(self)
         best: _Attempt | None = None
         for k in range(1 if guess is not None else starts):
@@ -218,6 +226,8 @@ class _Problem:
         self.h = motion.duration / motion.steps
         self.floating: Floating = Floating(motion.model, self.h, motion.alpha, motion.retraction)
         self.q0 = single(configuration(motion.model, motion.start), "start")
+        if not np.all(np.isfinite(self.q0)) or zero_quaternion(motion.model, self.q0):
+            raise unusable(motion.model, {"q": self.q0})
         self.most = np.array([self._most(name) for name in motion.model.velocities[BASE:]])
         n, K = self.n, self.K
         r, z, f = (ca.MX.sym(name, rows, K + 1) for name, rows in (("r", n), ("z", 7), ("f", n)))
@@ -302,7 +312,7 @@ class _Problem:
         """Rows that are zero at the end, and of each frame where they are and whether they are of a rotation."""
         import casadi as ca
 
-        from symplectree.symbolic.floating import quaternion_of, relative_turn
+        from symplectree.symbolic.floating import relative_turn
 
         rows: list[Any] = []
         parts: list[tuple[str, slice, bool]] = []
@@ -345,6 +355,16 @@ class _Problem:
         if not (value == np.inf or is_positive(value)):
             raise ModelError(f"the force limit of {name!r} is {shown(value)}; give a number above zero")
         return float(value)
+
+
+def _finite(value: Any, what: str) -> float:
+    try:
+        number = real_array(value)
+    except TypeError:
+        number = np.full(0, np.nan)
+    if number.shape != () or not np.isfinite(number):
+        raise ModelError(f"{what} is {shown(value)}; give a finite number")
+    return float(number)
 
 
 def _interval(name: str, given: Any) -> tuple[float, float]:

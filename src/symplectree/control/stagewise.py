@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from symplectree.control.costs import Cost, TotalCost
+from symplectree.control.ends import check_closed
 from symplectree.control.feedback import Feedback
 from symplectree.control.iteration import Search
 from symplectree.control.motion import Rollout, start_of, trajectory_of
@@ -21,6 +22,7 @@ from symplectree.errors import ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.numeric import is_positive, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,18 +132,19 @@ class StagewiseNewton(Problem):
         Raises ModelError for bad arguments, and when the first guess cannot be simulated. A solution that is not
         reached is a result with `converged` False and a message; Ctrl-C gives the best so far in the same way.
         """
+        for what, number in (("tol", tol), ("end_tol", end_tol), ("end_weight", end_weight)):
+            if not is_positive(number):
+                raise ModelError(f"{what} is {shown(number)}; give a number above zero")
+        if not isinstance(max_iterations, int) or isinstance(max_iterations, bool) or max_iterations < 1:
+            raise ModelError(f"max_iterations is {shown(max_iterations)}; give a whole number from 1")
         q, v = start_of(self.horizon, q0, v0)
+        check_closed(self.horizon, self.end, q)
         rollout, end = Rollout(self.horizon, self.cost, self.method, exact=self.exact), None
         if self.rows:
             end = EndCost(self.horizon, self.rows, end_weight)
             rollout.cost = TotalCost.of(self.horizon, [*self.cost.parts, end])
         first = self._first(forces)
-        motion = rollout.run(q, v, lambda k, _q, _p: first[k])
-        if motion is None:
-            raise ModelError(
-                "the first guess cannot be simulated: a step has no solution; give gentler forces or a shorter dt"
-            )
-        search = Search(rollout, self.limits, motion, end=end, progress=progress)
+        search = Search(rollout, self.limits, rollout.begin(q, v, first), end=end, progress=progress)
         try:
             search.begin()
             if end is None:

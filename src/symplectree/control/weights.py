@@ -179,6 +179,7 @@ def horizon_of(model: Any, steps: Any, duration: Any, dt: Any, prescribed: Seque
             raise ModelError(f"duration {duration:g} s is no whole number of steps of {dt:g} s")
     if not isinstance(steps, int | np.integer) or isinstance(steps, bool) or steps < 1:
         raise ModelError(f"steps is {shown(steps)}; give a whole number, 1 or more")
+    prescribed = (prescribed,) if isinstance(prescribed, str) else tuple(prescribed)
     chart = Chart(model)
     plain = [model.coordinates[i] for i in chart.plain_q]
     for name in prescribed:
@@ -187,6 +188,7 @@ def horizon_of(model: Any, steps: Any, duration: Any, dt: Any, prescribed: Seque
     for name in model.massless:
         if name not in prescribed:
             raise ModelError(
-                f"coordinate {name!r} moves no mass and must be prescribed, which this problem does not do"
+                f"coordinate {name!r} moves no mass, so that its motion must be prescribed: give prescribed=[{name!r}] to "
+                "StagewiseNewton or DirectProblem, and its rate is a control"
             )
-    return Horizon(model, int(steps), float(dt), tuple(prescribed))
+    return Horizon(model, int(steps), float(dt), prescribed)

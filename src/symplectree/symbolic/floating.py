@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.lie import Array, hat
+from symplectree.lie import Array, hat, quaternion_of
 from symplectree.mechanism.model import KINDS, Model
 
 BASE = 6
@@ -215,20 +215,3 @@ def _rotated(turn: Any, x: Any) -> Any:
 def relative_turn(wanted: Array, turn: Any) -> Any:
     """The vector part (3,) of wanted⁻¹ ⊗ turn: sin(θ/2) along the axis, zero where both are the same rotation."""
     return _product(ca.DM(np.array([1, -1, -1, -1]) * wanted), turn)[1:]
-
-
-def quaternion_of(R: Array) -> Array:
-    """The unit quaternion of a rotation matrix, scalar part first and not negative."""
-    _, V = np.linalg.eigh(_quaternion_form(R))
-    turn: Array = V[:, -1]
-    return turn if turn[0] >= 0 else -turn
-
-
-def _quaternion_form(R: Array) -> Array:
-    """The symmetric (4, 4) matrix of which R's quaternion is the eigenvector of the largest eigenvalue."""
-    m = np.asarray(R, dtype=float)
-    K = np.zeros((4, 4))
-    K[0, 0] = np.trace(m)
-    K[0, 1:] = K[1:, 0] = [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]
-    K[1:, 1:] = m + m.T - np.trace(m) * np.eye(3)
-    return K
