@@ -69,11 +69,11 @@ print(
     f"  the spine bends by up to {bend.max():.0f} degrees, with torques of up to {np.abs(found.forces).max():.2f} N·m"
 )
 
-figure = Figure(figsize=(11, 9), layout="constrained")
-picture, curves = figure.subfigures(2, 1, height_ratios=(1.7, 1))
+figure = Figure(figsize=(11, 7.5), layout="constrained")
+picture, curves = figure.subfigures(2, 1, height_ratios=(1.3, 1))
 axes = picture.subplots()
 for i, k in enumerate(np.linspace(0, STEPS, 8).astype(int)):
-    place = 0.75 * (i % 4), -0.6 * (i // 4)
+    place = 0.75 * (i % 4), -0.5 * (i // 4)
     draw_sticks(axes, floating, found.q[k], color=f"C{int(k == STEPS)}", view=(-60, 15), shift=place)
     axes.annotate(f"{found.t[k]:.2f} s", (place[0] - 0.3, place[1] + 0.1), ha="center")
 axes.set_axis_off()

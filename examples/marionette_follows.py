@@ -95,10 +95,10 @@ for axes, k in zip(top.subplots(1, 5, sharey=True), (0, 37, 75, 112, 150), stric
 left, right = bottom.subplots(1, 2)
 left.plot(t, 1e3 * before.mean(axis=0), label="strings pulled as points rise")
 left.plot(t, 1e3 * after.mean(axis=0), label="optimised")
-left.set_ylabel("mean distance from drawn heights [mm]")
+left.set_ylabel("mean distance from\ndrawn heights [mm]")
 for name in controls:
     right.plot(t, 100 * (result.trajectory[name] - result.trajectory[name][0]), label=name.removesuffix(" string"))
-right.set_ylabel("lengths and places, from the start [cm]")
+right.set_ylabel("lengths and places,\nfrom the start [cm]")
 for axes in (left, right):
     axes.set_xlabel("time [s]")
     axes.grid(alpha=0.3)

@@ -334,7 +334,7 @@ def test_iterations_run_out_in_words():
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({"nobody": 1}), "nobody"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, tol=-1), "tol is -1"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, end_weight=0), "end_weight is 0"),
-        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=0), "max_iterations is 0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=-1), "max_iterations is -1"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, forces=1e9), "the step at 0 s has no solution"),
         (
             lambda m: StagewiseNewton(spacecraft(), EffortCost(), steps=5, dt=0.1, end=({"attitude": (0,) * 4}, 0)),

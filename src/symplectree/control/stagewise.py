@@ -135,8 +135,8 @@ class StagewiseNewton(Problem):
         for what, number in (("tol", tol), ("end_tol", end_tol), ("end_weight", end_weight)):
             if not is_positive(number):
                 raise ModelError(f"{what} is {shown(number)}; give a number above zero")
-        if not isinstance(max_iterations, int) or isinstance(max_iterations, bool) or max_iterations < 1:
-            raise ModelError(f"max_iterations is {shown(max_iterations)}; give a whole number from 1")
+        if not isinstance(max_iterations, int) or isinstance(max_iterations, bool) or max_iterations < 0:
+            raise ModelError(f"max_iterations is {shown(max_iterations)}; give a whole number from 0")
         q, v = start_of(self.horizon, q0, v0)
         check_closed(self.horizon, self.end, q)
         rollout, end = Rollout(self.horizon, self.cost, self.method, exact=self.exact), None
