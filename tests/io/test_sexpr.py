@@ -68,7 +68,7 @@ def test_round_trip_of_random_mechanisms(seed, bodies):
 def test_round_trip_of_every_constraint(seed):
     m = with_every_constraint(seed)
     written = {c for c in Constraint.__subclasses__() if c.__module__.startswith("sympl") and c.in_files}
-    assert {type(e) for e in m.elements} >= written
+    assert {type(e) for e in m.elements} >= written - {st.FormulaConstraint, st.RollingConstraint}  # test_formulas.py
     assert_round_trip(m)
 
 
