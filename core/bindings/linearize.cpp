@@ -1,6 +1,8 @@
 // Derivatives of variational steps.
 #include "linearize_tree.hpp"
 
+#include <mutex>
+
 #include "action_run.hpp"
 #include "native.hpp"
 
@@ -25,10 +27,12 @@ class NativeLinearizer {
   double residual() const { return run_->last_residual; }
   int worst() const { return run_->worst; }
 
-  // False when the step has no solution. `second` may be empty; multipliers are forces.
+  // False when the step has no solution. `second` may be empty, and so may be `weights` and `hessian`, second derivatives
+  // contracted with them; multipliers are forces.
   bool compute(In q, In p, In tau, In inputs, In target, In rates, Out q1, Out p1, Out multipliers, Out first,
-               Out multipliers_first, Out second) {
+               Out multipliers_first, Out second, In weights, Out hessian) {
     nb::gil_scoped_release unlocked;
+    std::lock_guard lock(mutex_);
     run_->reset(q.data(), p.data(), rates.data());
     if (!run_->step(point_.h, tau.data(), inputs.data(), target.data(), rates.data())) return false;
     const auto copy = [](const double* from, std::size_t n, std::vector<double>& to) { to.assign(from, from + n); };
@@ -49,6 +53,7 @@ class NativeLinearizer {
     linearizer->first(point_, first.data(), multipliers_first.data());
     for (std::size_t k = 0; k < multipliers_first.size(); ++k) multipliers_first.data()[k] /= time;
     if (second.size()) linearizer->second(point_, second.data());
+    if (hessian.size()) linearizer->contracted(point_, weights.data(), hessian.data());
     return true;
   }
 
@@ -89,6 +94,7 @@ class NativeLinearizer {
   std::unique_ptr<AnyRun> run_;
   std::unique_ptr<Workspace<double>> scratch_;
   StepPoint point_;
+  std::mutex mutex_;  // one step at a time, whatever thread asks for it
 };
 
 }  // namespace

@@ -100,10 +100,14 @@ def _computed(
     nv, rows, n = model.nv, len(model.rows), native.inputs
     q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
     first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
-    second = np.empty((2 * nv, n, n) if order == 2 else (0,))
+    weights = _weights(contract, 2 * nv) if order == 2 and contract is not None else np.zeros(0)
+    second = np.empty((2 * nv, n, n) if order == 2 and contract is None else (0,))
+    hessian = np.empty((n, n) if len(weights) else (0,))
     tau, inputs = source.tau[0], source.inputs[0]
     rates = motion.rate(motion.dt) if motion else np.zeros(nv)
-    if not native.compute(q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second):
+    if not native.compute(
+        q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second, weights, hessian
+    ):
         name = (*model.velocities, *model.rows)[native.worst]
         raise ConvergenceError(
             f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
@@ -116,13 +120,10 @@ def _computed(
     nu = n - 2 * nv - len(motion.velocities)
     parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nu), slice(2 * nv + nu, n)
     A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
-    hessian = None
-    if order == 2 and contract is not None:
-        hessian = np.einsum("i,ijk->jk", _weights(contract, 2 * nv), second)
-    full = second if order == 2 and contract is None else None
     return Linearization(
-        q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]], full, hessian
-    )
+        q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]],
+        second if second.size else None, hessian if hessian.size else None,
+    )  # fmt: skip
 
 
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
