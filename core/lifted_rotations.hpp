@@ -69,8 +69,8 @@ Quaternion<T> rotation_quaternion(const Vec3<T>& w) {
   return {lifted(c, -0.25 * s, -0.25 * s1, square), lifted(s, s1, s2, square) * w};
 }
 
-// The configuration of one joint reached from q, plain numbers or such that carry derivatives, by the increment d, whose
-// value is zero.
+// The configuration of one joint reached from q, plain numbers or such that carry derivatives, by the increment d,
+// whose value is zero.
 template <class Q, class T>
 void retract_lifted(const Body& b, const Q* q, const T* d, T* out) {
   if (b.flat()) {

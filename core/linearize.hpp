@@ -11,10 +11,10 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "any_linearizer.hpp"
 #include "jet.hpp"
 #include "step_curvature.hpp"
 #include "step_equations.hpp"
-#include "step_layout.hpp"
 
 namespace symplectree {
 
@@ -93,45 +93,6 @@ class StepSystem {
   std::unique_ptr<MiddleEquations<T>> middle_;
   std::vector<T> q0_, q1_, lambda_, tau_, inputs_, v_, mu_, p1_;
 };
-
-// Derivatives of steps of one model and method. Inputs in a row: increments of q, p, forces, and positions of
-// prescribed coordinates at the end.
-class AnyLinearizer {
- public:
-  virtual ~AnyLinearizer() = default;
-  virtual int inputs() const = 0;
-  virtual bool projected() const = 0;  // is p' taken along constraints or prescribed coordinates?
-  virtual bool has_second() const = 0;
-  // out (2 nv × inputs) ← derivatives of (q', p'), multipliers (rows × inputs) ← those of λ.
-  virtual void first(const StepPoint& at, double* out, double* multipliers) = 0;
-  // out (2 nv × inputs × inputs) ← second derivatives, after `first`: [i, b, c].
-  virtual void second(const StepPoint& at, double* out) = 0;
-  // out (inputs × inputs) ← Σ weights_i second_i, after `first`; weights (2 nv).
-  virtual void contracted(const StepPoint& at, const double* weights, double* out) = 0;
-};
-
-// H (inputs × inputs) holds second derivatives in (q, p): those in forces that act on joints, as half a step's impulse
-// on p, follow.
-template <class Matrix>
-void widen(const Model& m, double half, Matrix&& H) {
-  const int n = m.nv, own = 2 * n;
-  if (m.inputs == 0) {
-    H.topRightCorner(own, n) = half * H.block(0, n, own, n);
-  } else {
-    H.topRightCorner(own, m.inputs).setZero();
-    for (const JointForce& f : m.joint_forces)
-      if (f.input >= 0) H.col(own + f.input).head(own) += half * H.col(n + f.v).head(own);
-  }
-  const int forces = m.inputs ? m.inputs : n;
-  H.bottomLeftCorner(forces, own) = H.topRightCorner(own, forces).transpose();
-  if (m.inputs == 0) {
-    H.bottomRightCorner(n, n) = half * H.block(own, n, n, n);
-    return;
-  }
-  H.bottomRightCorner(forces, forces).setZero();
-  for (const JointForce& f : m.joint_forces)
-    if (f.input >= 0) H.col(own + f.input).tail(forces) += half * H.col(n + f.v).tail(forces);
-}
 
 // Those of any model.
 class Linearizer final : public AnyLinearizer {

@@ -37,7 +37,8 @@ class PowerSum {
       const Mat3<T> axes = row.world_axes ? Mat3<T>::identity() : at.pose[i].R * cast<T>(row.axes);
       if (row.world_axes) F_[i].angular += cross(turning, given.angular) + cross(moving, given.linear);
       for (int k = 0; k < 6; ++k)
-        if (row.input[k] >= 0) derivatives[row.input[k]] += T(factor) * dot(axes.column(k % 3), k < 3 ? turning : moving);
+        if (row.input[k] >= 0)
+          derivatives[row.input[k]] += T(factor) * dot(axes.column(k % 3), k < 3 ? turning : moving);
     }
   }
 

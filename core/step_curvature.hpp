@@ -7,8 +7,8 @@
 
 namespace symplectree {
 
-// σ = start·r + end·p' + rows·h(q') + momentum·M(q')v − end·Dh(q')ᵀμ + rates·Dh(q')v, of which the last three count where
-// p' is taken along constraints or prescribed coordinates.
+// σ = start·r + end·p' + rows·h(q') + momentum·M(q')v − end·Dh(q')ᵀμ + rates·Dh(q')v, of which the last three count
+// where p' is taken along constraints or prescribed coordinates.
 struct StepWeights {
   std::vector<double> start, end, rows, momentum, rates;
 };

@@ -1,9 +1,9 @@
 // Derivatives of variational steps.
-#include "linearize_tree.hpp"
-
 #include <mutex>
 
 #include "action_run.hpp"
+#include "any_linearizer.hpp"
+#include "constrained.hpp"
 #include "native.hpp"
 
 namespace symplectree {
@@ -16,7 +16,7 @@ class NativeLinearizer {
                    double step, In driven)
       : m_(model.model), mask_(mask(model.model, driven)), action_(action), alpha_(alpha), constrained_(m_) {
     point_.h = step;
-    if (driven.size() == 0) make_tree();
+    if (driven.size() == 0) tree_ = tree_linearizer(m_, action);
     if (!tree_) make_general();
     run_ = action_run(m_, action, alpha, solver, Settings{Guess::Acceleration, tolerance, max_iterations, 0});
     run_->drive(mask_);
@@ -27,8 +27,8 @@ class NativeLinearizer {
   double residual() const { return run_->last_residual; }
   int worst() const { return run_->worst; }
 
-  // False when the step has no solution. `second` may be empty, and so may be `weights` and `hessian`, second derivatives
-  // contracted with them; multipliers are forces.
+  // False when the step has no solution. `second` may be empty, and so may be `weights` and `hessian`, second
+  // derivatives contracted with them; multipliers are forces.
   bool compute(In q, In p, In tau, In inputs, In target, In rates, Out q1, Out p1, Out multipliers, Out first,
                Out multipliers_first, Out second, In weights, Out hessian) {
     nb::gil_scoped_release unlocked;
@@ -58,15 +58,8 @@ class NativeLinearizer {
   }
 
  private:
-  // Where the fast way serves.
-  void make_tree() {
-    if (action_ == 0 && TreeLinearizer<Cayley>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Cayley>>(m_);
-    if (action_ == 1 && TreeLinearizer<Chord>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Chord>>(m_);
-    if (action_ == 2 && TreeLinearizer<Exponential>::covers(m_))
-      tree_ = std::make_unique<TreeLinearizer<Exponential>>(m_);
-  }
   void make_general() {
-    if (!general_) general_ = std::make_unique<Linearizer>(m_, action_, alpha_, mask_);
+    if (!general_) general_ = general_linearizer(m_, action_, alpha_, mask_);
   }
 
   static std::vector<char> mask(const Model& m, const In& driven) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.halved_step import can_be_halved, of_halves
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
@@ -70,6 +71,9 @@ def linearize(
     prescribed: coordinates and where they are at the end of the step, by name; at its beginning they are as q says.
     contract: weights (2 nv,) of (q', p'): give `hessian`, second derivatives of their weighted sum, instead of `second`.
 
+    Where the step has no solution in one, it is taken as `Stepper` takes it, in halves of halves of which the method's
+    `substeps` says how many; derivatives are those of all parts one after the other, multipliers those of the first.
+
     Elements that are functions of Python are differentiated by central differences where they do not give derivatives
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
     `FormulaConstraint` have.
@@ -90,7 +94,21 @@ def linearize(
     motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
     native = _native(model, method, float(dt), tuple(int(b) for b in motion.bodies))
     target = motion.place(q, float(dt)) if motion else q
-    return _computed(model, method, native, q, p, source, motion, target, order, contract)
+    try:
+        return _computed(model, method, native, q, p, source, motion, target, order, contract)
+    except ConvergenceError as whole:
+        if method.substeps == 0 or not can_be_halved(model, prescribed):
+            raise
+        shorter = replace(method, substeps=method.substeps - 1)
+
+        def half(state: Any, places: Any, order: int, contract: Any) -> Linearization:
+            return linearize(model, state, shorter, dt / 2, order, forces=forces, prescribed=places, contract=contract)
+
+        weights = None if contract is None else _weights(contract, 2 * model.nv)
+        try:
+            return of_halves(half, model, q, p, prescribed, order, weights)
+        except ConvergenceError:
+            raise whole from None
 
 
 def _computed(
@@ -122,7 +140,7 @@ def _computed(
     A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
     return Linearization(
         q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]],
-        second if second.size else None, hessian if hessian.size else None,
+        None if order == 1 or contract is not None else second, hessian if len(weights) else None,
     )  # fmt: skip
 
 
@@ -136,7 +154,7 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
     known = _natives.setdefault(model, {})
     key = (method, dt, driven)
     if key not in known:
-        if len(known) > 8:
+        if len(known) > 16:
             known.clear()
         known[key] = core.Linearizer(
             model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
