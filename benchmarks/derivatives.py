@@ -40,10 +40,8 @@ def robot(*, loops: bool) -> tuple[st.Model, np.ndarray, np.ndarray]:
         st.Spring("end0", "world", stiffness=50.0, length=1.0, damping=2.0), st.JointDamper("knee1", 0.1),
         st.BodyWrench("base", force=(0, 0, "thrust")), st.JointForce("knee2", "motor"),
     )  # fmt: skip
-    q = m.build().neutral
-    q[7:] += 0.2 * np.sin(np.arange(len(q) - 7))  # quaternions of hips are normalised where they are used
     model = m.build()
-    model.native.normalize(q)
+    q = st.retract(model, model.neutral, 0.2 * np.sin(np.arange(model.nv)))
     if loops:
         ends = [st.pose(model, q, f"end{k}")[:3, 3] for k in range(3)]
         for k in range(3):

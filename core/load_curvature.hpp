@@ -52,9 +52,8 @@ class EndLoads {
 class MiddleLoads {
  public:
   MiddleLoads(const Model& m, const StepLayout& layout, double alpha)
-      : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), moved_(m, alpha), at_(m), power_(m), speed_(m) {
+      : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), at_(m), power_(m), speed_(m) {
     for (Jets* x : {&nu_, &by_q_, &by_v_, &by_nu_}) x->resize(m.nv);
-    for (auto* x : {&q0_, &q1_}) x->resize(m.nq);
     for (const Line& line : m.lines) loaded_ |= line.damping != 0;
     loaded_ |= !m.wrenches.empty() || !m.quaternions.empty();
   }
@@ -70,7 +69,7 @@ class MiddleLoads {
     for (Jets* x : {&by_q_, &by_v_, &by_nu_}) std::fill(x->begin(), x->end(), Jet());
     powers(at, g);
     joints(at, g);
-    for (int i = 1; i < m_.size(); ++i) pull_back(at.h, m_.bodies[i], i, w, q0, q1, g);
+    for (int i = 1; i < m_.size(); ++i) pull_back(at.h, m_.bodies[i], i, w, g);
   }
 
  private:
@@ -111,64 +110,39 @@ class MiddleLoads {
     }
   }
 
-  // g += derivatives in the ends, from those in the middle of one joint and in ν; of quaternions one by one, by duals.
-  void pull_back(double h, const Body& b, int i, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {
-    using Second = DualOf<Jet>;
-    if (b.flat()) {
-      for (int j = b.v; j < b.v + b.nv; ++j) {
-        const Jet rate = Jet(1 / h) * by_v_[j];
-        g[l_.q0 + j] += Jet(1 - alpha_) * by_q_[j] - rate, g[l_.q1 + j] += Jet(alpha_) * by_q_[j] + rate;
+  // g += derivatives in the ends, from those in the middle of one joint and in ν. When the way d of a quaternion
+  // changes by x, exp(w) a, with w = c d, changes by exp(w) (c J_r(w) x × a), and the sum by x·c J_r(−w) (a × exp(−w)
+  // by_nu): that is a derivative in v = d/h.
+  void pull_back(double h, const Body& b, int i, const StepWeights& w, Jet* g) {
+    const MiddleBlock<Jet>& m = middle_.blocks[i];
+    if (!b.flat()) {
+      const auto three = [](const Jet* x) { return Vec3<Jet>{x[0], x[1], x[2]}; };
+      const auto plain = [](const double* x) { return Vec3<Jet>{Jet(x[0]), Jet(x[1]), Jet(x[2])}; };
+      const Vec3<Jet> d = Jet(h) * three(&middle_.v[b.v]);
+      Vec3<Jet> sum{};
+      for (int j = b.v; j < b.v + b.nv; j += 3) {
+        const auto add = [&](double c, const double* a) {
+          const Vec3<Jet> back = Jet(-c) * d;
+          sum += Jet(c) * right_jacobian(back, cross(plain(a), rotation_matrix(back) * three(&by_nu_[j])));
+        };
+        add(-alpha_, &w.start[j]), add(1 - alpha_, &w.end[j]);
       }
-      return;
+      by_v_[b.v] += Jet(h) * sum.x, by_v_[b.v + 1] += Jet(h) * sum.y, by_v_[b.v + 2] += Jet(h) * sum.z;
     }
-    const auto widen = [&b](const Jet* q, std::vector<Second>& out) {
-      for (int k = b.q; k < b.q + b.nq(); ++k) out[k] = Second(q[k], Jet());
-    };
-    const StepArguments<Second> a{h, q0_.data(), q1_.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
-    for (int end = 0; end < 2; ++end)
-      for (int c = 0; c < b.nv; ++c) {
-        Second d[6];
-        d[c].slope = Jet(1);
-        widen(q0, q0_), widen(q1, q1_);
-        std::vector<Second>& q = end ? q1_ : q0_;
-        Body own = b;
-        own.v = 0;
-        retract_lifted(own, q.data(), d, q.data());
-        moved_.place(a, b, i);
-        Jet& sum = g[(end ? l_.q1 : l_.q0) + b.v + c];
-        Jet turned[6];
-        turn(b, moved_.q.data(), turned);
-        for (int k = 0; k < b.nv; ++k) {
-          const int j = b.v + k;
-          sum += by_q_[j] * turned[k] + by_v_[j] * moved_.v[j].slope +
-                 by_nu_[j] * carried(moved_.blocks[i], b, k, w).slope;
-        }
+    for (int k = 0; k < b.nv; ++k)
+      for (int l = 0; l < b.nv; ++l) {
+        g[l_.q0 + b.v + k] += m.q0[l][k] * by_q_[b.v + l] + m.v0[l][k] * by_v_[b.v + l];
+        g[l_.q1 + b.v + k] += m.q1[l][k] * by_q_[b.v + l] + m.v1[l][k] * by_v_[b.v + l];
       }
-  }
-
-  // d ← the increment that the slopes of a joint's q are.
-  static void turn(const Body& b, const DualOf<Jet>* q, Jet* d) {
-    const bool free = b.kind == Kind::Free;
-    const DualOf<Jet>* z = q + b.q + (free ? 3 : 0);
-    const Quaternion<Jet> a{z[0].value, {z[1].value, z[2].value, z[3].value}};
-    const Vec3<Jet> v{z[1].slope, z[2].slope, z[3].slope};
-    const Vec3<Jet> w = Jet(2) * (a.w * v - z[0].slope * a.v - cross(a.v, v));
-    d[0] = w.x, d[1] = w.y, d[2] = w.z;
-    if (!free) return;
-    const Vec3<Jet> x{q[b.q].slope, q[b.q + 1].slope, q[b.q + 2].slope};
-    const Vec3<Jet> u = transposed_times(quaternion_matrix(a.w, a.v.x, a.v.y, a.v.z), x);
-    d[3] = u.x, d[4] = u.y, d[5] = u.z;
   }
 
   const Model& m_;
   const StepLayout& l_;
   double alpha_;
   MiddleEquations<Jet> middle_;
-  MiddleEquations<DualOf<Jet>> moved_;
   Workspace<Jet> at_;
   PowerSum<Jet> power_, speed_;
   Jets nu_, by_q_, by_v_, by_nu_;
-  std::vector<DualOf<Jet>> q0_, q1_;
   bool loaded_ = false;
 };
 
