@@ -1,6 +1,6 @@
 // Derivatives of a step on a tree without loops, from the blocks of step_blocks.hpp: N Y = [R 1] for q' in (q, p),
-// p' = −Nᵀ in q and P in q'. Second derivatives, for coordinates that are plain numbers, from the blocks on jets along
-// (q, p) with q' following:
+// p' = −Nᵀ in q and P in q'. Second derivatives, of actions whose blocks can be had on jets, from these along (q, p)
+// with q' following:
 //
 //   N dY = [dR 0] − dN Y,   d²p' = [−dNᵀ 0] + dP Y + P dY.
 //
@@ -28,7 +28,7 @@ class TreeLinearizer final : public AnyLinearizer {
 
   int inputs() const override { return 2 * m_.nv + forces_; }
   bool projected() const override { return false; }
-  bool has_second() const override { return Action::block_diagonal && m_.quaternions.empty(); }
+  bool has_second() const override { return Action::block_diagonal; }
 
   void first(const StepPoint& at, double* out, double*) override {
     const int n = m_.nv;
@@ -60,23 +60,30 @@ class TreeLinearizer final : public AnyLinearizer {
       if (!jets_) jets_ = std::make_unique<StepBlocks<Action, Jet>>(m_);
       factorize();
       const int n = m_.nv, all = inputs();
-      std::vector<Jet> q0(n), q1(n);
+      std::vector<Jet> q0(m_.nq), q1(m_.nq), d0(n), d1(n);
       for (int start = 0; start < 2 * n; start += Jet::width) {
         const int count = std::min(Jet::width, 2 * n - start);
-        for (int j = 0; j < n; ++j) {
-          q0[j] = Jet(at.q0[j]), q1[j] = Jet(at.q1[j]);
-          for (int k = 0; k < count; ++k) q0[j].slope.set(k, j == start + k), q1[j].slope.set(k, Y_(j, start + k));
-        }
+        for (int j = 0; j < n; ++j)
+          for (int k = 0; k < Jet::width; ++k) {
+            d0[j].slope.set(k, j == start + k);
+            d1[j].slope.set(k, k < count ? Y_(j, start + k) : 0.0);
+          }
+        retract_lifted(m_, at.q0.data(), d0.data(), q0.data());
+        retract_lifted(m_, at.q1.data(), d1.data(), q1.data());
         jets_->evaluate(at.h, q0.data(), q1.data());
         bend(count);
-        // Symmetric: entry [i, b, c] is as good as [i, c, b].
         for (int i = 0; i < 2 * n; ++i)
           for (int k = 0; k < count; ++k)
             std::copy_n(&(i < n ? dY_ : dp_)((n * k) + i % n, 0), 2 * n,
                         out + (static_cast<std::size_t>(i) * all + start + k) * all);
       }
-      for (int i = 0; i < 2 * n; ++i)
-        widen(m_, 0.5 * at.h, Eigen::Map<RowMatrix>(out + static_cast<std::size_t>(i) * all * all, all, all));
+      for (int i = 0; i < 2 * n; ++i) {
+        Eigen::Map<RowMatrix> H(out + static_cast<std::size_t>(i) * all * all, all, all);
+        // Of two increments of one quaternion, the mean of both orders; of plain coordinates these are the same.
+        auto own = H.topLeftCorner(2 * n, 2 * n);
+        if (!m_.quaternions.empty()) own = (0.5 * (own + own.transpose())).eval();
+        widen(m_, 0.5 * at.h, H);
+      }
     }
   }
 

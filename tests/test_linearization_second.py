@@ -2,6 +2,7 @@
 joint, element, constraint and action."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,6 +135,26 @@ def test_full_against_differences_with_constraints(action):
         slope = (ends[0] - ends[1]) / (2 * h)
         # rounding of first derivatives with nearly dependent rows over the step of the difference
         assert np.abs(second[:, :, c] - slope).max() < 1e-5 * np.abs(second).max()
+
+
+@pytest.mark.parametrize("action", ["cayley", "chord"])
+@pytest.mark.parametrize("seed", [2, 5])
+def test_full_the_fast_way_and_the_general_one(action, seed):
+    """With Ball and Free joints; a spring of no stiffness takes the general way."""
+
+    def build(*elements):
+        m = random_mechanism(seed, 9)
+        for f in m.tree:  # the fast way has no rotors of several coordinates
+            f.joint = f.joint if f.joint.nv < 2 else replace(f.joint, armature=0.0)
+        m.add(*elements)
+        return m.build()
+
+    fast, general = build(), build(st.Spring("link3", "world", stiffness=0.0))
+    q, v, _ = random_state(fast, seed)
+    p = st.momenta(fast, q, 0.1 * v)
+    a, b = (st.linearize(m, (q, p), methods(action), 0.05, 2).second for m in (fast, general))
+    assert {3, 6} <= {place.joint.nv for place in fast.joints.values()}
+    assert np.abs(a - b).max() < 1e-11 * np.abs(b).max()  # rounding of terms 1/h² as large
 
 
 def build_long(*elements):
