@@ -30,18 +30,19 @@ using Displacement = MovedBody<double>;
 struct Chord {
   static constexpr bool block_diagonal = true;
 
-  template <class T>
-  static void hold(const Body& body, const BodyPose<T>& p, HeldBody<T>& out) {
-    const Sym3<double>& J = body.inertia;
-    const double half = 0.5 * (J.xx + J.yy + J.zz);
-    const Sym3<T> S = cast<T>(Sym3<double>{half - J.xx, half - J.yy, half - J.zz, -J.xy, -J.xz, -J.yz});
+  template <class R, class T>
+  static void hold(const BodyOf<R>& body, const BodyPose<T>& p, HeldBody<T>& out) {
+    const Sym3<R>& J = body.inertia;
+    const R half = R(0.5) * (J.xx + J.yy + J.zz);
+    const Sym3<T> S = cast<T>(Sym3<R>{half - J.xx, half - J.yy, half - J.zz, -J.xy, -J.xz, -J.yz});
     out.moment = {S.xx * p.R.a + S.xy * p.R.b + S.xz * p.R.c, S.xy * p.R.a + S.yy * p.R.b + S.yz * p.R.c,
                   S.xz * p.R.a + S.yz * p.R.b + S.zz * p.R.c};
   }
 
   // Angular momentum vee(C − Cᵀ)/h with C = R1 Σ R0ᵀ.
-  template <class T>
-  static Vec3<T> angular(const HeldBody<T>& held, const Mat3<T>&, const Mat3<T>& R1, double inverse_h, MovedBody<T>&) {
+  template <class T, class H>
+  static Vec3<T> angular(const HeldBody<T>& held, const Mat3<T>&, const Mat3<T>& R1, const H& inverse_h,
+                         MovedBody<T>&) {
     return T(inverse_h) * (cross(held.moment.a, R1.a) + cross(held.moment.b, R1.b) + cross(held.moment.c, R1.c));
   }
 
@@ -62,14 +63,14 @@ struct Chord {
 struct Cayley {
   static constexpr bool block_diagonal = true;
 
-  template <class T>
-  static void hold(const Body& body, const BodyPose<T>& p, HeldBody<T>& out) {
+  template <class R, class T>
+  static void hold(const BodyOf<R>& body, const BodyPose<T>& p, HeldBody<T>& out) {
     out.moment = rotated_columns(p.R, cast<T>(body.inertia));
   }
 
   // (y + ½ w × y + ¼ (w·y) w)/h with y = J w.
-  template <class T>
-  static Vec3<T> angular(const HeldBody<T>& held, const Mat3<T>& R0, const Mat3<T>& R1, double inverse_h,
+  template <class T, class H>
+  static Vec3<T> angular(const HeldBody<T>& held, const Mat3<T>& R0, const Mat3<T>& R1, const H& inverse_h,
                          MovedBody<T>& d) {
     const T trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
     const Vec3<T> axis = cross(R0.a, R1.a) + cross(R0.b, R1.b) + cross(R0.c, R1.c);
@@ -105,8 +106,8 @@ struct Cayley {
 struct Exponential {
   static constexpr bool block_diagonal = false;
 
-  template <class T>
-  static void hold(const Body&, const BodyPose<T>&, HeldBody<T>&) {}
+  template <class R, class T>
+  static void hold(const BodyOf<R>&, const BodyPose<T>&, HeldBody<T>&) {}
 
   // (ω, u): the logarithm of the rotation, and the translation.
   template <class T>
@@ -114,11 +115,11 @@ struct Exponential {
     return {rotation_vector(p0.R, p1.R), p1.x - p0.x};
   }
 
-  template <class T>
-  static Spatial<T> momentum(const Body& body, const Spatial<T>& moved, const Mat3<T>& R0, double inverse_h) {
+  template <class R, class T, class H>
+  static Spatial<T> momentum(const BodyOf<R>& body, const Spatial<T>& moved, const Mat3<T>& R0, const H& inverse_h) {
     const Vec3<T>&w = moved.angular, &u = moved.linear;
     const auto f = dlog_momentum_coefficients(dot(w, w));
-    const T m(body.mass * inverse_h), mk = m * f.k;
+    const T m = T(body.mass) * T(inverse_h), mk = m * f.k;
     const Vec3<T> n = cross(w, u);
     const Vec3<T> Jw = R0 * (cast<T>(body.inertia) * transposed_times(R0, w));
     const Vec3<T> g = T(inverse_h) * Jw + mk * cross(u, n) + (m * f.k1 * dot(n, n)) * w;

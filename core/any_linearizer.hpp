@@ -21,6 +21,10 @@ class AnyLinearizer {
   virtual void second(const StepPoint& at, double* out) = 0;
   // out (inputs × inputs) ← Σ weights_i second_i, after `first`; weights (2 nv).
   virtual void contracted(const StepPoint& at, const double* weights, double* out) = 0;
+  // Where p' is taken along constraints or prescribed coordinates, after `first`: changes dE of the equations and dO of
+  // the outputs, a column each; out (2 nv × columns) ← how (q', p') follow, and multipliers how λ does. Returns a
+  // column that nothing can follow, because redundant constraints would come apart; −1 when there is none.
+  virtual int follow(const RowMatrix&, const RowMatrix&, double*, double*) const { return -1; }
 };
 
 // H (inputs × inputs) holds second derivatives in (q, p): those in forces that act on joints, as half a step's impulse

@@ -17,17 +17,16 @@ namespace symplectree {
 // Where the rows of a model hold on to it. Entries of row k are [start[k], start[k + 1]). After the constraints may
 // follow rows whose multipliers are what dampers add to Newton's matrix: the lengths of damped lines, and one for each
 // coordinate of each of the user's forces.
-struct RowStructure {
+struct RowPlaces {
   std::vector<int> pull_start, pull_body, coefficient_start, coefficient_v;
   std::vector<int> damped_lines, user_forces;
-  std::vector<char>
-      idle;  // of each row: nothing that the mechanism can do changes it, as out of the plane of a planar loop
 
-  explicit RowStructure(const Model& m, bool with_dampers = false) {
+  template <class R>
+  explicit RowPlaces(const ModelOf<R>& m, bool with_dampers = false) {
     std::size_t rows = m.rows;
     if (with_dampers) {
       for (std::size_t l = 0; l < m.lines.size(); ++l)
-        if (m.lines[l].damping != 0) damped_lines.push_back(static_cast<int>(l));
+        if (value_of(m.lines[l].damping) != 0) damped_lines.push_back(static_cast<int>(l));
       rows += damped_lines.size();
       for (std::size_t u = 0; u < m.users.size(); ++u)
         if (m.users[u].kind == UserElement::Force)
@@ -35,7 +34,7 @@ struct RowStructure {
     }
     std::vector<std::vector<int>> bodies(rows), velocities(rows);
     for (std::size_t k = 0; k < damped_lines.size(); ++k) {
-      const Line& line = m.lines[damped_lines[k]];
+      const LineOf<R>& line = m.lines[damped_lines[k]];
       bodies[m.rows + k] = {line.a.body, line.b.body};
     }
     std::size_t row = m.rows + damped_lines.size();
@@ -43,20 +42,16 @@ struct RowStructure {
       for (int k = 0; k < m.users[u].size(); ++k) velocities[row++] = m.users[u].v;
     for (const UserElement& u : m.users)
       for (int k = 0; k < u.rows; ++k) velocities[u.first_row + k] = u.v;
-    for (const PointRow& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.body};
+    for (const PointRowOf<R>& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.body};
     for (const AngleRow& r : m.angle_rows) bodies[r.row] = {r.a, r.b};
-    for (const DistanceRow& r : m.distance_rows) {
+    for (const DistanceRowOf<R>& r : m.distance_rows) {
       bodies[r.row] = {r.a.body, r.b.body};
       if (r.v >= 0) velocities[r.row] = {r.v};
     }
-    for (const CoordinateRow& r : m.coordinate_rows) velocities[r.row] = {r.v1, r.v2};
+    for (const CoordinateRowOf<R>& r : m.coordinate_rows) velocities[r.row] = {r.v1, r.v2};
     flatten(bodies, pull_start, pull_body);
     flatten(velocities, coefficient_start, coefficient_v);
-    idle.assign(rows, 0);
-    find_idle_rows(m);
   }
-
-  void find_idle_rows(const Model& m);
 
   int rows() const { return static_cast<int>(pull_start.size()) - 1; }
 
@@ -68,6 +63,18 @@ struct RowStructure {
       start.push_back(static_cast<int>(all.size()));
     }
   }
+};
+
+// The same, and which rows nothing that the mechanism can do changes, as out of the plane of a planar loop.
+struct RowStructure : RowPlaces {
+  std::vector<char> idle;
+
+  explicit RowStructure(const Model& m, bool with_dampers = false)
+      : RowPlaces(m, with_dampers), idle(static_cast<std::size_t>(rows())) {
+    find_idle_rows(m);
+  }
+
+  void find_idle_rows(const Model& m);
 };
 
 // Values and derivatives of all rows at one configuration.

@@ -55,6 +55,9 @@ double value_of(const DualOf<T>& x) {
   return value_of(x.value);
 }
 
+// Is a number zero, and all derivatives that it carries?
+inline bool vanishes(double x) { return x == 0; }
+
 // f(x) as a scalar of x's type, from f and its first two derivatives at the value of x: exact for scalars that carry
 // derivatives up to the second.
 inline double lifted(double f, double, double, double) { return f; }

@@ -186,17 +186,17 @@ void mass_matrix(const Model& m, const T* q, T* M, Workspace<T>& w) {
 }
 
 // p = M v in O(n). Poses are computed here.
-template <class T>
-void momenta(const Model& m, const T* q, const T* v, T* p, Workspace<T>& w) {
+template <class R, class T>
+void momenta(const ModelOf<R>& m, const T* q, const T* v, T* p, Workspace<T>& w) {
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     place_body(body, q, w.pose[i], w);
     w.V[i] = shift_motion(w.V[body.parent], w.pose[i].r) + joint_twist(body, w.S.data(), v);
     w.force[i] = {rotated(w.pose[i].R, cast<T>(body.inertia)) * w.V[i].angular, T(body.mass) * w.V[i].linear};
   }
   for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     for (int j = body.v; j < body.v + body.nv; ++j) p[j] = dot(w.S[j], w.force[i]) + T(m.armature[j]) * v[j];
     w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
   }

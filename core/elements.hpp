@@ -16,8 +16,8 @@ struct LineState {
   T slope_over_length;  // φ'/ℓ, finite at ℓ = 0 where φ' vanishes there
 };
 
-template <class T>
-LineState<T> line_state(const Line& line, const std::vector<Potential>& potentials, const Vec3<T>& d) {
+template <class R, class T>
+LineState<T> line_state(const LineOf<R>& line, const std::vector<Potential>& potentials, const Vec3<T>& d) {
   using std::sqrt;
   LineState<T> s;
   s.d = d;
@@ -58,37 +58,37 @@ LineState<Pack<W>> line_state(const Line& line, const std::vector<Potential>& po
 }
 
 // A wrench row in world axes: torque and force.
-template <class T, class U>
-Spatial<T> world_wrench(const Wrench& row, const U* inputs, const Workspace<T>& w) {
+template <class R, class T, class U>
+Spatial<T> world_wrench(const WrenchOf<R>& row, const U* inputs, const Workspace<T>& w) {
   T c[6];
   for (int k = 0; k < 6; ++k) c[k] = T(row.value[k]) + (row.input[k] >= 0 ? T(inputs[row.input[k]]) : T(0));
   const Spatial<T> given{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
   if (row.world_axes) return given;
-  const Mat3<T> R = w.pose[row.point.body].R * cast<T>(row.axes);
-  return {R * given.angular, R * given.linear};
+  const Mat3<T> axes = w.pose[row.point.body].R * cast<T>(row.axes);
+  return {axes * given.angular, axes * given.linear};
 }
 
 // w.joint_force ← what joint elements and the user's own apply to each velocity at (q, v); the user's forces only when
 // they are asked for. Dual numbers do not reach the user's functions.
-template <class T, class U>
-void joint_element_forces(const Model& m, const T* q, const T* v, const U* inputs, Workspace<T>& w,
+template <class R, class T, class U>
+void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* inputs, Workspace<T>& w,
                           bool user_forces = true) {
   for (T& f : w.joint_force) f = T(0);
-  for (const JointSpring& e : m.joint_springs) w.joint_force[e.v] -= T(e.stiffness) * (q[e.q] - T(e.rest));
-  for (const JointDamper& e : m.joint_dampers) w.joint_force[e.v] -= T(e.damping) * v[e.v];
-  for (const JointForce& e : m.joint_forces)
+  for (const JointSpringOf<R>& e : m.joint_springs) w.joint_force[e.v] -= T(e.stiffness) * (q[e.q] - T(e.rest));
+  for (const JointDamperOf<R>& e : m.joint_dampers) w.joint_force[e.v] -= T(e.damping) * v[e.v];
+  for (const JointForceOf<R>& e : m.joint_forces)
     w.joint_force[e.v] += T(e.value) + (e.input >= 0 ? T(inputs[e.input]) : T(0));
   if constexpr (std::is_same_v<T, double>)
     if (!m.users.empty()) add_user_forces(m, q, user_forces ? v : nullptr, w.joint_force.data());
 }
 
 // Subtract from w.force, the wrench that motion requires of each body, what line elements and loads supply.
-template <class T, class U>
-void subtract_element_wrenches(const Model& m, const U* inputs, Workspace<T>& w) {
-  const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
+template <class R, class T, class U>
+void subtract_element_wrenches(const ModelOf<R>& m, const U* inputs, Workspace<T>& w) {
+  const auto act = [&](const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& f) {
     w.force[p.body] -= Spatial<T>{cross(x - w.pose[p.body].x, f), f};
   };
-  for (const Line& line : m.lines) {
+  for (const LineOf<R>& line : m.lines) {
     const Vec3<T> a = position(line.a, w), b = position(line.b, w);
     const LineState<T> s = line_state(line, m.potentials, b - a);
     const T rate = dot(s.u, velocity_at(b, line.b.body, w) - velocity_at(a, line.a.body, w));
@@ -96,7 +96,7 @@ void subtract_element_wrenches(const Model& m, const U* inputs, Workspace<T>& w)
     act(line.a, a, tension);
     act(line.b, b, -tension);
   }
-  for (const Wrench& row : m.wrenches) {
+  for (const WrenchOf<R>& row : m.wrenches) {
     const Spatial<T> f = world_wrench(row, inputs, w);
     act(row.point, position(row.point, w), f.linear);
     w.force[row.point.body].angular -= f.angular;

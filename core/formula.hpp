@@ -37,7 +37,7 @@ struct FormulaWorkspace {
   std::vector<std::conditional_t<std::is_same_v<T, Dual>, double, T>> work;
   std::vector<Spatial<T>> E, F;  // of all formulas; see PoseFormula
 
-  void reserve(const std::vector<std::unique_ptr<PoseFormula>>& formulas) {
+  void reserve(const std::vector<std::shared_ptr<PoseFormula>>& formulas) {
     std::size_t outputs = 0, scratch = 0, first = 0, second = 0;
     for (const auto& f : formulas) {
       outputs = std::max<std::size_t>(outputs, f->outputs(2));

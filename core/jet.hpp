@@ -45,6 +45,11 @@ template <>
 inline constexpr bool carries_derivatives<Jet> = true;
 
 inline double value_of(const Jet& x) { return x.value; }
+inline bool vanishes(const Jet& x) {
+  bool zero = x.value == 0;
+  for (int k = 0; k < Jet::width; ++k) zero &= x.slope[k] == 0;
+  return zero;
+}
 
 // Duals of jets: these are large, and nothing is copied that need not be.
 template <>

@@ -8,8 +8,8 @@
 namespace symplectree {
 
 // The same for a joint that is a formula, with derivatives of S up to `order` (see FormulaWorkspace).
-template <class T>
-void place_formula(const Body& body, const T* q, int order, const Mat3<T>& base, const Vec3<T>& origin,
+template <class R, class T>
+void place_formula(const BodyOf<R>& body, const T* q, int order, const Mat3<T>& base, const Vec3<T>& origin,
                    BodyPose<T>& out, Workspace<T>& w) {
   const PoseFormula& f = *body.formula;
   run_formula(f, order, q + body.q, w.formula);
@@ -24,8 +24,8 @@ void place_formula(const Body& body, const T* q, int order, const Mat3<T>& base,
 
 // Pose of a body in w and its columns of S, from the parent's pose and the sines and cosines in w; of formulas also
 // derivatives of S up to `Order`.
-template <int Order = 0, class T>
-inline void place_body(const Body& body, const T* q, BodyPose<T>& out, Workspace<T>& w) {
+template <int Order = 0, class R, class T>
+inline void place_body(const BodyOf<R>& body, const T* q, BodyPose<T>& out, Workspace<T>& w) {
   using std::sqrt;
   const BodyPose<T>& parent = w.pose[body.parent];
   Spatial<T>* S = &w.S[body.v];
@@ -74,23 +74,23 @@ inline void place_body(const Body& body, const T* q, BodyPose<T>& out, Workspace
 }
 
 // Poses and columns of S of all bodies, and derivatives of S up to `Order`.
-template <int Order = 0, class T>
-void compute_poses(const Model& m, const T* q, Workspace<T>& w) {
+template <int Order = 0, class R, class T>
+void compute_poses(const ModelOf<R>& m, const T* q, Workspace<T>& w) {
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) place_body<Order>(m.bodies[i], q, w.pose[i], w);
 }
 
 // The twist that the joint's own velocities give body i.
-template <class T>
-inline Spatial<T> joint_twist(const Body& body, const Spatial<T>* S, const T* v) {
+template <class R, class T>
+inline Spatial<T> joint_twist(const BodyOf<R>& body, const Spatial<T>* S, const T* v) {
   Spatial<T> s = v[body.v] * S[body.v];
   for (int j = body.v + 1; j < body.v + body.nv; ++j) s += v[j] * S[j];
   return s;
 }
 
 // Σ_i v_i E_ij: how the twist that a formula's own velocities give changes with its coordinate j, besides moving along.
-template <class T>
-inline Spatial<T> formula_change(const Body& body, int j, const T* v, const Workspace<T>& w) {
+template <class R, class T>
+inline Spatial<T> formula_change(const BodyOf<R>& body, int j, const T* v, const Workspace<T>& w) {
   const Spatial<T>* E = &w.formula.E[body.formula->first + body.nv * j];
   Spatial<T> sum = v[body.v] * E[0];
   for (int i = 1; i < body.nv; ++i) sum += v[body.v + i] * E[i];
@@ -99,8 +99,8 @@ inline Spatial<T> formula_change(const Body& body, int j, const T* v, const Work
 
 // How velocities at and beyond coordinate j of a body change with it, besides moving along as a rigid body does:
 // Z_j = [V_λ, S_j] + Σ_i v_i E_ij, with `parent` the parent's twist at the body's centre. Needs place_body<1>.
-template <class T>
-inline Spatial<T> velocity_change(const Body& body, int j, const Spatial<T>& parent, const T* v,
+template <class R, class T>
+inline Spatial<T> velocity_change(const BodyOf<R>& body, int j, const Spatial<T>& parent, const T* v,
                                   const Workspace<T>& w) {
   const Spatial<T> Z = bracket(parent, w.S[body.v + j]);
   return body.formula ? Z + formula_change(body, j, v, w) : Z;
@@ -121,17 +121,17 @@ inline void move_body(const Body& body, int i, const T* v, Workspace<T>& w) {
 }
 
 // Twists of all bodies.
-template <class T>
-void compute_velocities(const Model& m, const T* v, Workspace<T>& w) {
+template <class R, class T>
+void compute_velocities(const ModelOf<R>& m, const T* v, Workspace<T>& w) {
   for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     w.V[i] = shift_motion(w.V[body.parent], w.pose[i].r) + joint_twist(body, w.S.data(), v);
   }
 }
 
 // World position of a point fixed in a body.
-template <class T>
-Vec3<T> position(const Point& p, const Workspace<T>& w) {
+template <class R, class T>
+Vec3<T> position(const PointOf<R>& p, const Workspace<T>& w) {
   return w.pose[p.body].x + w.pose[p.body].R * Vec3<T>(p.at);
 }
 
@@ -145,7 +145,8 @@ inline Vec3<double> load3(const double* p) { return {p[0], p[1], p[2]}; }
 inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
 
 // q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
-inline void retract_body(const Body& b, const double* q, const double* d, double* out) {
+template <class R>
+void retract_body(const BodyOf<R>& b, const double* q, const double* d, double* out) {
   if (b.nv == 1) {
     out[b.q] = q[b.q] + d[b.v];
     return;
@@ -190,7 +191,8 @@ inline void body_increment(const Body& b, const double* q0, const double* q1, do
   }
 }
 
-inline void retract(const Model& m, const double* q, const double* d, double* out) {
+template <class R>
+void retract(const ModelOf<R>& m, const double* q, const double* d, double* out) {
   if (m.quaternions.empty()) {
     for (int j = 0; j < m.nv; ++j) out[j] = q[j] + d[j];
     return;

@@ -71,8 +71,8 @@ Quaternion<T> rotation_quaternion(const Vec3<T>& w) {
 
 // The configuration of one joint reached from q, plain numbers or such that carry derivatives, by the increment d,
 // whose value is zero.
-template <class Q, class T>
-void retract_lifted(const Body& b, const Q* q, const T* d, T* out) {
+template <class R, class Q, class T>
+void retract_lifted(const BodyOf<R>& b, const Q* q, const T* d, T* out) {
   if (b.flat()) {
     for (int k = 0; k < b.nv; ++k) out[b.q + k] = T(q[b.q + k]) + d[b.v + k];
     return;
@@ -90,16 +90,16 @@ void retract_lifted(const Body& b, const Q* q, const T* d, T* out) {
 }
 
 // The same of all joints.
-template <class Q, class T>
-void retract_lifted(const Model& m, const Q* q, const T* d, T* out) {
+template <class R, class Q, class T>
+void retract_lifted(const ModelOf<R>& m, const Q* q, const T* d, T* out) {
   for (int i = 1; i < m.size(); ++i) retract_lifted(m.bodies[i], q, d, out);
 }
 
 // (q1 ⊖ q0), the increments from one configuration to the other (nv).
-template <class T>
-void increments_lifted(const Model& m, const T* q0, const T* q1, T* d) {
+template <class R, class T>
+void increments_lifted(const ModelOf<R>& m, const T* q0, const T* q1, T* d) {
   for (int i = 1; i < m.size(); ++i) {
-    const Body& b = m.bodies[i];
+    const BodyOf<R>& b = m.bodies[i];
     if (b.flat()) {
       for (int k = 0; k < b.nv; ++k) d[b.v + k] = q1[b.q + k] - q0[b.q + k];
       continue;

@@ -8,21 +8,21 @@
 
 namespace symplectree {
 
-template <class T>
+template <class T, class R = double>
 class LiftedUsers {
  public:
-  explicit LiftedUsers(const Model& m) : m_(m) {}
+  explicit LiftedUsers(const ModelOf<R>& m) : m_(m) {}
 
   // force (nv) += factor times the generalized forces of potentials, or of forces at the velocity v. `d` (nv) are the
   // increments by which q differs from its value.
-  void add_forces(UserElement::Kind kind, double factor, const T* q, const T* d, const T* v, T* force) {
+  void add_forces(UserElement::Kind kind, const T& factor, const T* q, const T* d, const T* v, T* force) {
     for (const UserElement& u : m_.users) {
       if (u.kind != kind) continue;
       const bool potential = kind == UserElement::Potential;
       const int k = u.size();
       if (!u.tapes.empty()) {
         run(u.tapes[potential ? 1 : 0], u, q, v);
-        for (int i = 0; i < k; ++i) force[u.v[i]] += potential ? T(-factor) * out_[1 + i] : T(factor) * out_[i];
+        for (int i = 0; i < k; ++i) force[u.v[i]] += potential ? -factor * out_[1 + i] : factor * out_[i];
         continue;
       }
       values(q, v);
@@ -34,7 +34,7 @@ class LiftedUsers {
           f += potential ? T(-terms_.second[k * i + j]) * d[u.v[j]]
                          : T(terms_.first[k * i + j]) * d[u.v[j]] + T(terms_.second[k * i + j]) * dv;
         }
-        force[u.v[i]] += T(factor) * f;
+        force[u.v[i]] += factor * f;
       }
     }
   }
@@ -115,7 +115,7 @@ class LiftedUsers {
     }
   }
 
-  const Model& m_;
+  const ModelOf<R>& m_;
   UserTerms terms_;
   std::vector<T> in_, out_, work_;
   std::vector<double> q_, v_;

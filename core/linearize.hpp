@@ -14,85 +14,9 @@
 #include "any_linearizer.hpp"
 #include "jet.hpp"
 #include "step_curvature.hpp"
-#include "step_equations.hpp"
+#include "step_system.hpp"
 
 namespace symplectree {
-
-// E and O of a step in numbers T.
-template <class T>
-class StepSystem {
- public:
-  StepSystem(const Model& m, const StepLayout& layout, int action, double alpha)
-      : m_(m), l_(layout), rows_(m), moving_(m) {
-    switch (action) {
-      case 0:
-        cayley_ = std::make_unique<TreeEquations<Cayley, T>>(m);
-        break;
-      case 1:
-        chord_ = std::make_unique<TreeEquations<Chord, T>>(m);
-        break;
-      case 2:
-        exponential_ = std::make_unique<TreeEquations<Exponential, T>>(m);
-        break;
-      default:
-        middle_ = std::make_unique<MiddleEquations<T>>(m, alpha);
-    }
-    for (auto* a : {&q0_, &q1_}) a->resize(m.nq);
-    tau_.resize(m.nv), inputs_.resize(m.inputs), p1_.resize(m.nv);
-  }
-
-  // z differs by `dz` (whose value is zero) from the point.
-  void evaluate(const StepPoint& at, const T* dz, T* E, T* O) {
-    retract_lifted(m_, at.q0.data(), dz + l_.q0, q0_.data());
-    retract_lifted(m_, at.q1.data(), dz + l_.q1, q1_.data());
-    sum(at.lambda, dz + l_.lambda, lambda_);
-    for (int j = 0; j < m_.nv; ++j) tau_[j] = T(at.tau[j]);
-    for (int j = 0; j < m_.inputs; ++j) inputs_[j] = T(at.inputs[j]);
-    for (int k = 0; k < l_.forces; ++k) (l_.inputs ? inputs_ : tau_)[k] += dz[l_.force + k];
-    const StepArguments<T> a{at.h,       q0_.data(),     q1_.data(),  dz + l_.q0,
-                             dz + l_.q1, lambda_.data(), tau_.data(), inputs_.data()};
-    T* p1 = l_.projected ? p1_.data() : O;
-    if (cayley_) step(*cayley_, at, a, dz, E, p1, O);
-    if (chord_) step(*chord_, at, a, dz, E, p1, O);
-    if (exponential_) step(*exponential_, at, a, dz, E, p1, O);
-    if (middle_) step(*middle_, at, a, dz, E, p1, O);
-  }
-
- private:
-  template <class Equations>
-  void step(Equations& eq, const StepPoint& at, const StepArguments<T>& a, const T* dz, T* E, T* p1, T* O) {
-    eq.evaluate(a, E, p1);
-    if (m_.rows > 0) {
-      rows_.add_impulses(a.q0, a.d0, a.lambda, eq.start, E);
-      rows_.values(a.q0, a.q1, a.d1, eq.end, E + l_.nv);
-    }
-    if (!l_.projected) return;
-    sum(at.v, dz + l_.v, v_);
-    sum(at.mu, dz + l_.mu, mu_);
-    // M v + Dhᵀ μ − p' = 0 and Dh v = 0, at q'
-    momenta(m_, a.q1, v_.data(), O, moving_);
-    T* balance = E + l_.nv + l_.rows;
-    for (int j = 0; j < l_.nv; ++j) balance[j] = O[j] - p1[j];
-    if (m_.rows == 0) return;
-    rows_.add_impulses(a.q1, a.d1, mu_.data(), moving_, balance);
-    rows_.rates(a.q1, a.d1, v_.data(), moving_, balance + l_.nv);
-  }
-
-  void sum(const std::vector<double>& value, const T* d, std::vector<T>& out) {
-    out.resize(value.size());
-    for (std::size_t k = 0; k < value.size(); ++k) out[k] = T(value[k]) + d[k];
-  }
-
-  const Model& m_;
-  const StepLayout& l_;
-  RowEquations<T> rows_;
-  Workspace<T> moving_;  // poses and twists at the end; of those in the equations twists stay zero
-  std::unique_ptr<TreeEquations<Cayley, T>> cayley_;
-  std::unique_ptr<TreeEquations<Chord, T>> chord_;
-  std::unique_ptr<TreeEquations<Exponential, T>> exponential_;
-  std::unique_ptr<MiddleEquations<T>> middle_;
-  std::vector<T> q0_, q1_, lambda_, tau_, inputs_, v_, mu_, p1_;
-};
 
 // Those of any model.
 class Linearizer final : public AnyLinearizer {
@@ -140,6 +64,27 @@ class Linearizer final : public AnyLinearizer {
     for (std::size_t k = 0; k < prescribed_.size(); ++k)
       result(prescribed_[k] - l.q1, n - static_cast<int>(prescribed_.size()) + static_cast<int>(k)) = 1;
     result.bottomRows(l.nv) = outputs(O_, Y_);
+  }
+
+  int follow(const RowMatrix& dE, const RowMatrix& dO, double* out, double* multipliers) const override {
+    const int u = static_cast<int>(unknown_.size());
+    RowMatrix moved(u, dE.cols()), Ey(u, u);
+    for (int e = 0; e < u; ++e) {
+      moved.row(e) = dE.row(equation_[e]);
+      for (int k = 0; k < u; ++k) Ey(e, k) = E_(equation_[e], unknown_[k]);
+    }
+    const RowMatrix Y = -solve(moved);
+    Eigen::Map<RowMatrix> result(out, 2 * layout_.nv, dE.cols());
+    write(Y, result, multipliers);
+    result.bottomRows(layout_.nv) = columns(O_, unknown_) * Y + dO;
+    const RowMatrix open = (moved + Ey * Y).cwiseAbs(), size = moved.cwiseAbs() + Ey.cwiseAbs() * Y.cwiseAbs();
+    const Eigen::RowVectorXd largest = moved.cwiseAbs().colwise().maxCoeff();
+    for (int e = 0; e < u; ++e) {
+      const double rounding = 1e-12 * kind_size(equation_[e]);
+      for (int c = 0; c < dE.cols(); ++c)
+        if (open(e, c) > 1e-6 * size(e, c) + 1e-9 * largest[c] + rounding) return c;
+    }
+    return -1;
   }
 
   void second(const StepPoint& at, double* out) override {
@@ -212,7 +157,7 @@ class Linearizer final : public AnyLinearizer {
       if (z < l.lambda) {
         result.row(z - l.q1) = Y.row(static_cast<int>(k));
       } else if (multipliers && z < l.force) {
-        std::copy_n(Y.row(static_cast<int>(k)).data(), inputs(), multipliers + (z - l.lambda) * inputs());
+        std::copy_n(Y.row(static_cast<int>(k)).data(), Y.cols(), multipliers + (z - l.lambda) * Y.cols());
       }
     }
   }
@@ -252,6 +197,33 @@ class Linearizer final : public AnyLinearizer {
         for (int i = 0; i < u; ++i) of_E(i, first - c + k) = e[equation_[i]].slope.slope[k];
         for (int i = 0; i < l.outputs; ++i) of_O(i, first - c + k) = o[i].slope.slope[k];
       }
+    }
+  }
+
+  // Is it the derivative of a constraint, at the step's end or for velocities?
+  bool constraint(int equation) const { return equation % (layout_.nv + layout_.rows) >= layout_.nv; }
+
+  // The largest derivative of all equations of the same kind.
+  double kind_size(int equation) const {
+    const int block = layout_.nv + layout_.rows, start = equation - equation % block;
+    const bool row = constraint(equation);
+    return E_.middleRows(start + (row ? layout_.nv : 0), row ? layout_.rows : layout_.nv).cwiseAbs().maxCoeff();
+  }
+
+  // Constraints that no motion changes, as out of the plane of a planar loop, have derivatives of rounding only, which
+  // must not be scaled up to count: these rows and columns ← 0.
+  void drop_idle(RowMatrix& Ey) const {
+    const int u = static_cast<int>(unknown_.size());
+    const StepLayout& l = layout_;
+    const auto impulse = [&l](int z) { return (z >= l.lambda && z < l.force) || z >= l.mu; };
+    double largest_row = 0, largest_column = 0;
+    for (int e = 0; e < u; ++e) {
+      if (constraint(equation_[e])) largest_row = std::max(largest_row, Ey.row(e).norm());
+      if (impulse(unknown_[e])) largest_column = std::max(largest_column, Ey.col(e).norm());
+    }
+    for (int e = 0; e < u; ++e) {
+      if (constraint(equation_[e]) && Ey.row(e).norm() < 1e-12 * largest_row) Ey.row(e).setZero();
+      if (impulse(unknown_[e]) && Ey.col(e).norm() < 1e-12 * largest_column) Ey.col(e).setZero();
     }
   }
 
@@ -295,6 +267,7 @@ class Linearizer final : public AnyLinearizer {
       lu_.compute(Ey);
       return;
     }
+    drop_idle(Ey);
     left_ = Eigen::VectorXd::Ones(u), right_ = Eigen::VectorXd::Ones(u);
     for (int pass = 0; pass < 3; ++pass) {  // rows and columns of about unit norm
       for (int e = 0; e < u; ++e) {

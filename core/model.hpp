@@ -3,6 +3,9 @@
 // The core chooses its own body axes, so that every axis of a one-coordinate joint is the body's z: then a rotation
 // costs two columns, and the axis in the world is a column of R. A body's reference point is its centre of mass.
 // Body 0 is the world.
+//
+// Masses, lengths and strengths are of type R: plain numbers in `Model`, numbers that carry derivatives where a step is
+// differentiated in them (parameters.hpp). Directions are plain always.
 #pragma once
 
 #include <functional>
@@ -17,71 +20,87 @@ namespace symplectree {
 
 enum class Kind { Revolute, Prismatic, Screw, Ball, Free, Formula };
 
-struct Body {
+template <class R>
+struct BodyOf {
   int parent = 0;
   Kind kind = Kind::Revolute;
   int q = 0, v = 0, nv = 0;  // where its coordinates begin, and how many velocities it has
   const PoseFormula* formula = nullptr;
-  double mass = 0, pitch = 0;
-  Mat3<double> base_axes;    // the joint's base axes in the parent's axes
-  Vec3<double> base_point;   // the joint's base origin from the parent's centre, in the parent's axes
-  Vec3<double> centre;       // centre of mass from the joint's moving origin, in this body's axes
-  Sym3<double> inertia;      // about the centre of mass, in this body's axes
-  Mat3<double> axes;         // this body's axes in the axes of the user's link frame
-  Vec3<double> link_centre;  // centre of mass in the user's link frame
+  R mass{}, pitch{};
+  Mat3<double> base_axes;  // the joint's base axes in the parent's axes
+  Vec3<R> base_point;      // the joint's base origin from the parent's centre, in the parent's axes
+  Vec3<R> centre;          // centre of mass from the joint's moving origin, in this body's axes
+  Sym3<R> inertia;         // about the centre of mass, in this body's axes
+  Mat3<double> axes;       // this body's axes in the axes of the user's link frame
+  Vec3<R> link_centre;     // centre of mass in the user's link frame
 
   // Are its coordinates plain numbers, as many as velocities, or do they hold a quaternion?
   bool flat() const { return kind != Kind::Ball && kind != Kind::Free; }
   int nq() const { return flat() ? nv : nv + 1; }
 };
+using Body = BodyOf<double>;
 
-struct JointSpring {
+template <class R>
+struct JointSpringOf {
   int q, v;
-  double stiffness, rest;
+  R stiffness, rest;
   int owner;
 };
+using JointSpring = JointSpringOf<double>;
 
-struct JointDamper {
+template <class R>
+struct JointDamperOf {
   int v;
-  double damping;
+  R damping;
   int owner;
 };
+using JointDamper = JointDamperOf<double>;
 
-struct JointForce {
+template <class R>
+struct JointForceOf {
   int v;
-  double value;
+  R value;
   int input, owner;
 };
+using JointForce = JointForceOf<double>;
 
 // A point fixed in a body: from its centre, in its axes.
-struct Point {
+template <class R>
+struct PointOf {
   int body;
-  Vec3<double> at;
+  Vec3<R> at;
 };
+using Point = PointOf<double>;
 
-struct Line {
-  Point a, b;
+template <class R>
+struct LineOf {
+  PointOf<R> a, b;
   int function;  // -1: linear spring
-  double stiffness, length, damping;
+  R stiffness, length, damping;
   int owner;
 };
+using Line = LineOf<double>;
 
-struct Wrench {
-  Point point;
+template <class R>
+struct WrenchOf {
+  PointOf<R> point;
   Mat3<double> axes;  // the frame's axes in the body's
   bool world_axes;
-  double value[6];
+  R value[6];
   int input[6];
   int owner;
 };
+using Wrench = WrenchOf<double>;
 
 // Rows h(q) = 0 of holonomic constraints, as in symplectree/elements/constraint.py; `row` is each one's number.
-struct PointRow {  // n · (x_b − x_a), n fixed in `body`
-  Point a, b;
+template <class R>
+struct PointRowOf {  // n · (x_b − x_a), n fixed in `body`
+  PointOf<R> a, b;
   int body;
   Vec3<double> n;
   int row;
 };
+using PointRow = PointRowOf<double>;
 
 struct AngleRow {  // u · w, u fixed in body a and w in body b
   int a;
@@ -91,22 +110,26 @@ struct AngleRow {  // u · w, u fixed in body a and w in body b
   int row;
 };
 
-struct DistanceRow {  // |x_b − x_a| − length − q
-  Point a, b;
-  double length;
+template <class R>
+struct DistanceRowOf {  // |x_b − x_a| − length − q
+  PointOf<R> a, b;
+  R length;
   int q, v;  // -1: no coordinate
   int row;
 };
+using DistanceRow = DistanceRowOf<double>;
 
-struct CoordinateRow {  // c1 q1 (or c1 φ(q1)) + c2 q2 − constant
+template <class R>
+struct CoordinateRowOf {  // c1 q1 (or c1 φ(q1)) + c2 q2 − constant
   int q1, v1;
-  double c1;
+  R c1;
   int q2, v2;
-  double c2;
+  R c2;
   int function;  // -1: none
-  double constant;
+  R constant;
   int row;
 };
+using CoordinateRow = CoordinateRowOf<double>;
 
 // φ(ℓ) and its first three derivatives, by a tape or by piecewise cubics.
 struct Potential {
@@ -134,33 +157,39 @@ struct UserElement {
   int size() const { return static_cast<int>(v.size()); }
 };
 
-struct Model {
+// What no mass or length changes.
+struct ModelStructure {
   int nq = 0, nv = 0, inputs = 0;
-  std::vector<Body> bodies;      // [0] is the world
-  std::vector<double> armature;  // of each velocity
   std::vector<int> body_of;      // body of each velocity
   std::vector<int> quaternions;  // bodies with a Ball or Free joint
   std::vector<int> formula_bodies;
-  std::vector<std::unique_ptr<PoseFormula>> formulas;
-  Vec3<double> gravity;
+  std::vector<std::shared_ptr<PoseFormula>> formulas;
   double ground_energy = 0;
-  std::vector<JointSpring> joint_springs;
-  std::vector<JointDamper> joint_dampers;
-  std::vector<JointForce> joint_forces;
-  std::vector<Line> lines;
-  std::vector<Wrench> wrenches;
   std::vector<Potential> potentials;
-  std::vector<PointRow> point_rows;
   std::vector<AngleRow> angle_rows;
-  std::vector<DistanceRow> distance_rows;
-  std::vector<CoordinateRow> coordinate_rows;
   std::vector<UserElement> users;
   bool user_forces = false;  // is any of these a force?
   int rows = 0;              // of constraints
+};
+
+template <class R>
+struct ModelOf : ModelStructure {
+  std::vector<BodyOf<R>> bodies;  // [0] is the world
+  std::vector<R> armature;        // of each velocity
+  Vec3<R> gravity;
+  std::vector<JointSpringOf<R>> joint_springs;
+  std::vector<JointDamperOf<R>> joint_dampers;
+  std::vector<JointForceOf<R>> joint_forces;
+  std::vector<LineOf<R>> lines;
+  std::vector<WrenchOf<R>> wrenches;
+  std::vector<PointRowOf<R>> point_rows;
+  std::vector<DistanceRowOf<R>> distance_rows;
+  std::vector<CoordinateRowOf<R>> coordinate_rows;
 
   int size() const { return static_cast<int>(bodies.size()); }
   bool has_lines_or_wrenches() const { return !lines.empty() || !wrenches.empty(); }
 };
+using Model = ModelOf<double>;
 
 // A rotation whose third column is the unit vector `axis`.
 inline Mat3<double> axes_with_z(const Vec3<double>& axis) {

@@ -26,11 +26,12 @@ Spatial<T> force_at(const Vec3<T>& x, const Vec3<T>& f, int i, const Workspace<T
 }
 
 // Entries of row k begin at pull_start[k] and coefficient_start[k]. Poses in `at` must be those of q.
-template <bool WithDerivative, class T>
-void evaluate_row_terms(const Model& m, const std::vector<int>& pull_start, const std::vector<int>& coefficient_start,
-                        const T* q, const Workspace<T>& at, RowTerms<T>& out) {
+template <bool WithDerivative, class R, class T>
+void evaluate_row_terms(const ModelOf<R>& m, const std::vector<int>& pull_start,
+                        const std::vector<int>& coefficient_start, const T* q, const Workspace<T>& at,
+                        RowTerms<T>& out) {
   using std::sqrt;
-  for (const PointRow& r : m.point_rows) {
+  for (const PointRowOf<R>& r : m.point_rows) {
     const Vec3<T> a = position(r.a, at), b = position(r.b, at), n = at.pose[r.body].R * Vec3<T>(r.n);
     out.value[r.row] = dot(n, b - a);
     if constexpr (!WithDerivative) continue;
@@ -47,7 +48,7 @@ void evaluate_row_terms(const Model& m, const std::vector<int>& pull_start, cons
     pull[0] = {cross(u, w), {}};
     pull[1] = {cross(w, u), {}};
   }
-  for (const DistanceRow& r : m.distance_rows) {
+  for (const DistanceRowOf<R>& r : m.distance_rows) {
     const Vec3<T> a = position(r.a, at), b = position(r.b, at), d = b - a;
     const T square = dot(d, d), length = value_of(square) > 0 ? sqrt(square) : T(0);
     out.value[r.row] = length - (T(r.length) + (r.q >= 0 ? q[r.q] : T(0)));
@@ -58,7 +59,7 @@ void evaluate_row_terms(const Model& m, const std::vector<int>& pull_start, cons
     pull[1] = force_at(b, u, r.b.body, at);
     if (r.v >= 0) out.coefficient[coefficient_start[r.row]] = T(-1);
   }
-  for (const CoordinateRow& r : m.coordinate_rows) {
+  for (const CoordinateRowOf<R>& r : m.coordinate_rows) {
     const double x = value_of(q[r.q1]);
     double phi[4] = {x, 1, 0, 0};
     if (r.function >= 0) m.potentials[r.function].evaluate(x, phi);

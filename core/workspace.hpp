@@ -34,7 +34,8 @@ struct Workspace {
   std::vector<T> sine, cosine;      // of each coordinate
   FormulaWorkspace<T> formula;
 
-  explicit Workspace(const Model& m)
+  template <class R>
+  explicit Workspace(const ModelOf<R>& m)
       : pose(m.size()),
         S(m.nv),
         V(m.size()),

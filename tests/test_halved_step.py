@@ -5,6 +5,7 @@ import pytest
 
 import symplectree as st
 from mechanisms import closed_mechanism, planar_chain
+from rebuilt_steps import body_changed
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
 DT = 0.05
@@ -52,6 +53,25 @@ def test_halved_steps_of_a_fast_chain(action):
         w = np.arange(10.0) - 4
         hessian = st.linearize(model, (q, p), method, DT, 2, contract=w).hessian
         np.testing.assert_allclose(hessian, np.einsum("i,ijk", w, lin.second), atol=1e-11 * np.abs(lin.second).max())
+
+
+def test_parameters_of_halved_steps():
+    model, method, h = planar_chain(5).build(), st.Variational(tol=1e-14), 1e-6
+    (state, _), *_ = fast_states(model, method, np.ones(5), [8, -9, 10, -7, 8], DT, 1)
+
+    def end(model, dt):
+        lin = st.linearize(model, state, method, dt)
+        return np.concatenate([lin.q, lin.p])
+
+    lin = st.linearize(model, state, method, DT, parameters=["link2.mass", "link3.at.z", "dt"])
+    slopes = [
+        end(body_changed(model, "link2.mass", h), DT) - end(body_changed(model, "link2.mass", -h), DT),
+        end(body_changed(model, "link3.at.z", h), DT) - end(body_changed(model, "link3.at.z", -h), DT),
+        end(model, DT + h) - end(model, DT - h),
+    ]
+    for found, slope in zip(lin.D.T, slopes, strict=True):
+        # h² times third derivatives, which are large near a fold
+        assert np.abs(found - slope / (2 * h)).max() < 1e-5 * np.abs(found).max()
 
 
 def test_halved_steps_with_constraints():

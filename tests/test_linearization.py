@@ -187,6 +187,20 @@ def test_constraints(action, seed):
     )
 
 
+def test_constraints_that_no_motion_changes():
+    """The derivatives of three of these four rows are rounding, which must not count as a constraint."""
+    model, q, v = closed_mechanism(4, 8, ["Universal"])
+    assert (np.linalg.svd(st.constraint_jacobian(model, q))[1] > 1e-12).sum() == 1
+    p, method = st.momenta(model, q, v), st.Variational(tol=1e-14)
+    lin = st.linearize(model, (q, p), method, 0.005)
+    for j in range(model.nv):
+        d = 1e-4 * np.eye(model.nv)[j]
+        x, y = (st.linearize(model, (q, p + side * d), method, 0.005) for side in (1, -1))
+        slope = np.concatenate([difference(model, y.q, x.q), x.p - y.p]) / 2e-4
+        # truncation 1e-8 of third derivatives of order 0.1, rounding 1e-15/1e-4
+        np.testing.assert_allclose(lin.A[:, model.nv + j], slope, atol=1e-8)
+
+
 def test_prescribed_coordinates():
     m = planar_chain(3)
     model = m.build()

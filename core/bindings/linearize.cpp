@@ -5,6 +5,7 @@
 #include "any_linearizer.hpp"
 #include "constrained.hpp"
 #include "native.hpp"
+#include "parameters.hpp"
 
 namespace symplectree {
 namespace {
@@ -57,6 +58,28 @@ class NativeLinearizer {
     return true;
   }
 
+  // Differentiate in `count` parameters, too: rows of `effects` are (parameter, array, place, rate).
+  void parametrize(const NativeModel& model, In effects, int count) {
+    const bool driven = std::find(mask_.begin(), mask_.end(), char(1)) != mask_.end();
+    parameters_ = std::make_unique<ParameterEquations>(
+        m_, model.arrays, parameter_effects(effects.data(), effects.size()), count, driven, action_, alpha_);
+  }
+
+  // Derivatives in the parameters, after `compute` gave `first`; returns the parameter that constraints cannot follow,
+  // or −1.
+  int follow(In first, Out out, Out multipliers) {
+    nb::gil_scoped_release unlocked;
+    RowMatrix dE, dO;
+    parameters_->evaluate(point_, dE, dO);
+    if (!parameters_->layout().projected) {
+      parameters_->as_momentum(first.data(), inputs(), dE, dO, out.data());
+      return -1;
+    }
+    const int torn = general_->follow(dE, dO, out.data(), multipliers.data());
+    parameters_->impulses_to_forces(point_, multipliers.data());
+    return torn;
+  }
+
  private:
   void make_general() {
     if (!general_) general_ = general_linearizer(m_, action_, alpha_, mask_);
@@ -86,6 +109,7 @@ class NativeLinearizer {
   Constrained constrained_;
   std::unique_ptr<AnyRun> run_;
   std::unique_ptr<Workspace<double>> scratch_;
+  std::unique_ptr<ParameterEquations> parameters_;
   StepPoint point_;
   std::mutex mutex_;  // one step at a time, whatever thread asks for it
 };
@@ -93,9 +117,14 @@ class NativeLinearizer {
 }  // namespace
 
 void bind_linearize(nb::module_& module) {
+  nb::list arrays;
+  for (const ArrayKind& kind : kArrayKinds) arrays.append(kind.name);
+  module.attr("ARRAYS") = arrays;
   nb::class_<NativeLinearizer>(module, "Linearizer")
       .def(nb::init<NativeModel&, int, double, int, double, int, double, In>(), nb::keep_alive<1, 2>())
       .def("compute", &NativeLinearizer::compute)
+      .def("parametrize", &NativeLinearizer::parametrize)
+      .def("follow", &NativeLinearizer::follow)
       .def_prop_ro("inputs", &NativeLinearizer::inputs)
       .def_prop_ro("residual", &NativeLinearizer::residual)
       .def_prop_ro("worst", &NativeLinearizer::worst);

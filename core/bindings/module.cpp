@@ -11,25 +11,12 @@ nb::ndarray<const T, nb::c_contig, nb::device::cpu> array(const nb::dict& d, con
   return nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(d[name]);
 }
 
-Vec3<double> vec(const double* p) { return {p[0], p[1], p[2]}; }
-
-// A 3×3 matrix from rows `stride` apart.
-Mat3<double> mat(const double* p, int stride) {
-  return {{p[0], p[stride], p[2 * stride]},
-          {p[1], p[stride + 1], p[2 * stride + 1]},
-          {p[2], p[stride + 2], p[2 * stride + 2]}};
-}
-
-Sym3<double> sym(const double* p) { return {p[0], p[4], p[8], p[1], p[2], p[5]}; }
-
-// A point given in the user's link frame of a body (-1: the world), in the core's axes from the centre of mass.
-Point point(const Model& m, int body, const double* at) {
-  const Body& b = m.bodies[body + 1];
-  return {body + 1, transposed_times(b.axes, vec(at) - b.link_centre)};
-}
-
-Mat3<double> axes_in_body(const Model& m, int body, const Mat3<double>& R) {
-  return transposed(m.bodies[body + 1].axes) * R;
+ModelArrays<double> model_arrays(const nb::dict& d) {
+  ModelArrays<double> out;
+  const auto copy = [](const auto& from, auto& to) { to.assign(from.data(), from.data() + from.size()); };
+  copy(array<std::int32_t>(d, "parent"), out.parent), copy(array<std::int32_t>(d, "kind"), out.kind);
+  for (int k = 0; k < kArrays; ++k) copy(array<double>(d, kArrayKinds[k].name), out.numbers[k]);
+  return out;
 }
 
 Tape tape(const nb::handle& given) {
@@ -50,7 +37,7 @@ Tape tape(const nb::handle& given) {
 void add_formulas(Model& m, const nb::dict& given) {
   int first = 0, second = 0;
   for (const auto [body, formula] : given) {
-    auto f = std::make_unique<PoseFormula>();
+    auto f = std::make_shared<PoseFormula>();
     f->n = nb::cast<int>(formula.attr("coordinates"));
     f->first = first, f->second = second;
     first += f->n * f->n, second += f->n * f->n * f->n;
@@ -58,94 +45,6 @@ void add_formulas(Model& m, const nb::dict& given) {
     m.formula_bodies.push_back(nb::cast<int>(body) + 1);
     m.formulas.push_back(std::move(f));
   }
-}
-
-void add_bodies(Model& m, const nb::dict& d) {
-  const auto parent = array<std::int32_t>(d, "parent"), kind = array<std::int32_t>(d, "kind");
-  const auto axis = array<double>(d, "axis"), pitch = array<double>(d, "pitch"), mass = array<double>(d, "mass"),
-             com = array<double>(d, "com"), inertia = array<double>(d, "inertia"),
-             placement = array<double>(d, "placement");
-  std::size_t formula = 0;  // they are in the order of bodies
-  m.bodies.resize(1);
-  m.bodies[0].axes = Mat3<double>::identity();
-  for (std::size_t i = 0; i < parent.size(); ++i) {
-    Body b;
-    b.parent = parent.data()[i] + 1;
-    b.kind = static_cast<Kind>(kind.data()[i]);
-    b.q = m.nq, b.v = m.nv;
-    if (b.kind == Kind::Formula) b.formula = m.formulas[formula++].get();
-    b.nv = b.formula ? b.formula->n : b.kind == Kind::Ball ? 3 : b.kind == Kind::Free ? 6 : 1;
-    b.mass = mass.data()[i], b.pitch = pitch.data()[i];
-    b.axes = b.flat() && !b.formula ? axes_with_z(vec(axis.data() + 3 * i)) : Mat3<double>::identity();
-    b.link_centre = vec(com.data() + 3 * i);
-    const Body& p = m.bodies[b.parent];
-    const double* T = placement.data() + 16 * i;
-    b.base_axes = transposed(p.axes) * mat(T, 4) * b.axes;
-    b.base_point = transposed_times(p.axes, Vec3<double>{T[3], T[7], T[11]} - p.link_centre);
-    b.centre = transposed_times(b.axes, b.link_centre);
-    b.inertia = rotated(transposed(b.axes), sym(inertia.data() + 9 * i));
-    m.nq += b.nq();
-    m.nv += b.nv;
-    for (int j = 0; j < b.nv; ++j) m.body_of.push_back(static_cast<int>(i) + 1);
-    if (!b.flat()) m.quaternions.push_back(static_cast<int>(i) + 1);
-    m.bodies.push_back(b);
-  }
-  const auto armature = array<double>(d, "armature");
-  m.armature.assign(armature.data(), armature.data() + armature.size());
-  m.gravity = vec(array<double>(d, "gravity").data());
-}
-
-// Rows as in symplectree/elements/contract.py.
-template <class F>
-void for_rows(const nb::dict& d, const char* name, F&& f) {
-  const auto table = array<double>(d, name);
-  for (std::size_t i = 0; i < table.shape(0); ++i) f(table.data() + i * table.shape(1));
-}
-
-void add_elements(Model& m, const nb::dict& d) {
-  const auto whole = [](double x) { return static_cast<int>(x); };
-  for_rows(d, "joint_springs",
-           [&](const double* r) { m.joint_springs.push_back({whole(r[0]), whole(r[1]), r[2], r[3], whole(r[4])}); });
-  for_rows(d, "joint_dampers", [&](const double* r) { m.joint_dampers.push_back({whole(r[0]), r[1], whole(r[2])}); });
-  for_rows(d, "joint_forces",
-           [&](const double* r) { m.joint_forces.push_back({whole(r[0]), r[1], whole(r[2]), whole(r[3])}); });
-  for_rows(d, "lines", [&](const double* r) {
-    m.lines.push_back(
-        {point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), whole(r[8]), r[9], r[10], r[11], whole(r[12])});
-  });
-  for_rows(d, "wrenches", [&](const double* r) {
-    Wrench row{};
-    row.point = point(m, whole(r[0]), r + 1);
-    row.axes = axes_in_body(m, whole(r[0]), mat(r + 4, 3));
-    row.world_axes = r[13] != 0;
-    for (int k = 0; k < 6; ++k) row.value[k] = r[14 + k], row.input[k] = whole(r[20 + k]);
-    row.owner = whole(r[26]);
-    m.wrenches.push_back(row);
-  });
-}
-
-void add_constraints(Model& m, const nb::dict& d) {
-  const auto whole = [](double x) { return static_cast<int>(x); };
-  const auto direction = [&m](int body, const double* n) { return transposed_times(m.bodies[body + 1].axes, vec(n)); };
-  for_rows(d, "point_rows", [&](const double* r) {
-    const int body = whole(r[8]);
-    m.point_rows.push_back(
-        {point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), body + 1, direction(body, r + 9), whole(r[12])});
-  });
-  for_rows(d, "angle_rows", [&](const double* r) {
-    const int a = whole(r[0]), b = whole(r[4]);
-    m.angle_rows.push_back({a + 1, direction(a, r + 1), b + 1, direction(b, r + 5), whole(r[8])});
-  });
-  for_rows(d, "distance_rows", [&](const double* r) {
-    m.distance_rows.push_back(
-        {point(m, whole(r[0]), r + 1), point(m, whole(r[4]), r + 5), r[8], whole(r[9]), whole(r[10]), whole(r[11])});
-  });
-  for_rows(d, "coordinate_rows", [&](const double* r) {
-    m.coordinate_rows.push_back(
-        {whole(r[0]), whole(r[1]), r[2], whole(r[3]), whole(r[4]), r[5], whole(r[6]), r[7], whole(r[8])});
-  });
-  m.rows =
-      static_cast<int>(m.point_rows.size() + m.angle_rows.size() + m.distance_rows.size() + m.coordinate_rows.size());
 }
 
 Potential potential(const nb::handle& function) {
@@ -203,11 +102,12 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
                const nb::list& users, const nb::object& evaluate, const nb::dict& formulas) {
   new (self) NativeModel();
   Model& m = self->model;
+  self->arrays = model_arrays(arrays);
   add_formulas(m, formulas);
-  add_bodies(m, arrays);
+  set_numbers(m, self->arrays);
+  m.rows =
+      static_cast<int>(m.point_rows.size() + m.angle_rows.size() + m.distance_rows.size() + m.coordinate_rows.size());
   for (const nb::handle f : functions) m.potentials.push_back(potential(f));
-  add_elements(m, arrays);
-  add_constraints(m, arrays);
   add_users(m, users, evaluate);
   m.ground_energy = ground_energy;
   m.inputs = inputs;
@@ -216,7 +116,7 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   const auto offset = array<double>(arrays, "frame_offset");
   for (std::size_t i = 0; i < body.size(); ++i) {
     const double *T = offset.data() + 16 * i, at[3] = {T[3], T[7], T[11]};
-    self->frames.push_back({point(m, body.data()[i], at), axes_in_body(m, body.data()[i], mat(T, 4))});
+    self->frames.push_back({point_at(m, body.data()[i], at), axes_in_body(m, body.data()[i], rotation_at(T, 4))});
   }
 }
 

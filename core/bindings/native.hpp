@@ -7,6 +7,7 @@
 #include "constrained.hpp"
 #include "element_derivatives.hpp"
 #include "energy.hpp"
+#include "model_arrays.hpp"
 
 namespace symplectree {
 
@@ -22,6 +23,7 @@ struct Frame {
 
 struct NativeModel {
   Model model;
+  ModelArrays<double> arrays;  // that it was made of
   std::vector<Frame> frames;
   std::vector<double> no_inputs;
   Pool<Workspace<double>> workspaces{model};

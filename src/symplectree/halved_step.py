@@ -36,7 +36,7 @@ def of_halves(
     x₁ = X₁ x are the inputs of the first half, at whose end a prescribed coordinate is half-way, and x₂ = (F₁, u,
     prescribed) those of the second, with derivative X₂:
 
-        F' = F₂' X₂,   Σ w_i F_i'' = X₂ᵀ (Σ w_i F₂_i'') X₂ + X₁ᵀ (Σ_k (F₂'ᵀ w)_k F₁_k'') X₁.
+        F' = F₂' X₂,   D = A₂ D₁ + D₂,   Σ w_i F_i'' = X₂ᵀ (Σ w_i F₂_i'') X₂ + X₁ᵀ (Σ_k (F₂'ᵀ w)_k F₁_k'') X₁.
 
     half(state, prescribed, order, contract) linearizes half a step. Multipliers are those of the first part, at whose
     beginning they act.
@@ -64,10 +64,13 @@ def of_halves(
         bent = half((q, p), middle, 2, J2[:, : 2 * nv].T @ contract).hessian
         assert bent is not None
         hessian = X2.T @ two.hessian @ X2 + X1.T @ bent @ X1
+    rate = np.array([0.5 if name == "dt" else 1.0 for name in one.parameters])  # a half's dt is half of it
+    D, multipliers_D = (two.A @ one.D + two.D) * rate, one.multipliers_D * rate
     nu = one.B.shape[1]
     A, B, C = (np.ascontiguousarray(part) for part in np.split(J, [2 * nv, 2 * nv + nu], axis=1))
     return replace(two, A=A, B=B, C=C, multipliers=one.multipliers, multipliers_A=one.multipliers_A,
-                   multipliers_B=one.multipliers_B, second=second, hessian=hessian)  # fmt: skip
+                   multipliers_B=one.multipliers_B, D=D, multipliers_D=multipliers_D, second=second,
+                   hessian=hessian)  # fmt: skip
 
 
 def _coordinate_of_velocity(model: Model) -> Array:

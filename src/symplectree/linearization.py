@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from threading import get_ident
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,6 +19,7 @@ from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.numeric import is_positive, real_array, shown
+from symplectree.parameters import Quantity, effect_rows, quantities
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,8 @@ class Linearization:
     | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
     | B | in u: the model's inputs, or generalized forces when it has none | (2 nv, nu) |
     | C | in the positions of prescribed coordinates at the end of the step | (2 nv, np) |
-    | multipliers_A, multipliers_B | derivatives of the multipliers | (rows, 2 nv), (rows, nu) |
+    | D | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
+    | multipliers_A, multipliers_B, multipliers_D | derivatives of the multipliers | (rows, 2 nv), (rows, nu), … |
     | second | order 2: second derivatives in (q, p, u, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nu + np |
     | hessian | order 2 with `contract`: Σ contract_i second_i | (n, n) |
     """
@@ -47,6 +50,9 @@ class Linearization:
     C: Array
     multipliers_A: Array
     multipliers_B: Array
+    D: Array
+    multipliers_D: Array
+    parameters: tuple[str, ...] = ()
     second: Array | None = None
     hessian: Array | None = None
 
@@ -61,6 +67,7 @@ def linearize(
     forces: Any = None,
     prescribed: Mapping[str, Any] | None = None,
     contract: Any = None,
+    parameters: Iterable[str] = (),
 ) -> Linearization:
     """Take one step from state = (q, p) and differentiate it exactly, by implicit differentiation of its equations.
 
@@ -71,6 +78,11 @@ def linearize(
     prescribed: coordinates and where they are at the end of the step, by name; at its beginning they are as q says.
     contract: weights (2 nv,) of (q', p'): give `hessian`, second derivatives of their weighted sum, instead of `second`.
 
+    parameters: names of masses, lengths and other numbers of the model, or "dt", as `symplectree.parameters` lists them:
+        give `D`, the derivatives in them, of first order only. (q, p) are held, so that a change of mass changes the
+        velocity M⁻¹p, and a change of a loop's length finds q off the constraint, to which q' returns. Forces, positions
+        of prescribed coordinates and their rates at the end are held, too, when "dt" changes.
+
     Where the step has no solution in one, it is taken as `Stepper` takes it, in halves of halves of which the method's
     `substeps` says how many; derivatives are those of all parts one after the other, multipliers those of the first.
 
@@ -78,7 +90,8 @@ def linearize(
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
     `FormulaConstraint` have.
 
-    Raises ModelError for bad arguments, and ConvergenceError when the step has no solution.
+    Raises ModelError for bad arguments, or when constraints cannot follow a parameter because they are redundant, and
+    ConvergenceError when the step has no solution.
     """
     method = _checked_method(method)
     q, p = _checked_state(model, state)
@@ -90,19 +103,28 @@ def linearize(
         raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
     if callable(forces):
         raise ModelError("forces is a function; give the numbers that it returns, which are constant over the step")
+    parameters = (
+        tuple(parameters) if isinstance(parameters, Iterable) and not isinstance(parameters, str) else parameters
+    )
+    chosen = quantities(model, parameters)
+    if chosen and order == 2:
+        raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
     motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
-    native = _native(model, method, float(dt), tuple(int(b) for b in motion.bodies))
+    native = _native(model, method, float(dt), tuple(int(b) for b in motion.bodies), chosen)
     target = motion.place(q, float(dt)) if motion else q
     try:
-        return _computed(model, method, native, q, p, source, motion, target, order, contract)
+        return _computed(model, method, native, q, p, source, motion, target, order, contract, chosen)
     except ConvergenceError as whole:
         if method.substeps == 0 or not can_be_halved(model, prescribed):
             raise
         shorter = replace(method, substeps=method.substeps - 1)
 
         def half(state: Any, places: Any, order: int, contract: Any) -> Linearization:
-            return linearize(model, state, shorter, dt / 2, order, forces=forces, prescribed=places, contract=contract)
+            return linearize(
+                model, state, shorter, dt / 2, order, forces=forces, prescribed=places, contract=contract,
+                parameters=parameters,
+            )  # fmt: skip
 
         weights = None if contract is None else _weights(contract, 2 * model.nv)
         try:
@@ -113,7 +135,7 @@ def linearize(
 
 def _computed(
     model: Model, method: Variational, native: Any, q: Array, p: Array, source: ForceSource, motion: Prescribed,
-    target: Array, order: int, contract: Any,
+    target: Array, order: int, contract: Any, chosen: list[Quantity],
 ) -> Linearization:  # fmt: skip
     nv, rows, n = model.nv, len(model.rows), native.inputs
     q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
@@ -138,21 +160,36 @@ def _computed(
     nu = n - 2 * nv - len(motion.velocities)
     parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nu), slice(2 * nv + nu, n)
     A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
+    D, multipliers_D = _in_parameters(native, chosen, first, rows)
     return Linearization(
-        q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]],
+        q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]], D, multipliers_D,
+        tuple(quantity.name for quantity in chosen),
         None if order == 1 or contract is not None else second, hessian if len(weights) else None,
     )  # fmt: skip
+
+
+def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:
+    """Derivatives of (q', p') and of the multipliers in the parameters, after `compute` gave `first`."""
+    D, of_multipliers = np.zeros((len(first), len(chosen))), np.zeros((rows, len(chosen)))
+    if chosen and (torn := native.follow(first, D, of_multipliers)) >= 0:
+        raise ModelError(
+            f"the constraints cannot follow parameter {chosen[torn].name!r}: they are redundant, and a change of it would "
+            "tear them apart; leave it out, or one of the constraints"
+        )
+    return D, of_multipliers
 
 
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...]) -> Any:
+def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...], chosen: list[Quantity]) -> Any:
     """The core's linearizer, kept for the next call with the same model, method and step."""
     import symplectree._core as core
 
     known = _natives.setdefault(model, {})
-    key = (method, dt, driven)
+    key: Any = (method, dt, driven)
+    if chosen:  # these take a second call, so that each thread needs its own
+        key = (*key, get_ident(), *(quantity.name for quantity in chosen))
     if key not in known:
         if len(known) > 16:
             known.clear()
@@ -160,6 +197,8 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
             model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
             1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
         )  # fmt: skip
+        if chosen:
+            known[key].parametrize(model.native, effect_rows(chosen, core.ARRAYS), len(chosen))
     return known[key]
 
 

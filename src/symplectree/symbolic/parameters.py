@@ -48,9 +48,9 @@ def chosen(model: Model, names: Iterable[str]) -> Parameters:
     symbols: list[Any] = []
     of: dict[tuple[int, str], Any] = {}
     for name in dict.fromkeys(names):
-        numbers, places = _look_up(model, name)
-        own = [casadi.SX.sym(label) for label in _labels(name, len(numbers))]
-        found += _labels(name, len(numbers))
+        numbers, places = look_up(model, name)
+        own = [casadi.SX.sym(label) for label in labels(name, len(numbers))]
+        found += labels(name, len(numbers))
         values += numbers
         symbols += own
         if name.endswith(".inertia"):
@@ -66,7 +66,8 @@ def chosen(model: Model, names: Iterable[str]) -> Parameters:
     return Parameters(tuple(found), casadi.vertcat(casadi.SX(0, 1), *symbols), np.array(values), of)
 
 
-def _labels(name: str, count: int) -> list[str]:
+def labels(name: str, count: int) -> list[str]:
+    """Names of the numbers that a quantity is made of."""
     if count == 1:
         return [name]
     letters = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "xz", "yz")}
@@ -75,7 +76,7 @@ def _labels(name: str, count: int) -> list[str]:
     return [f"{name}.{letter}" for letter in letters[count]]
 
 
-def _look_up(model: Model, name: str) -> tuple[list[float], list[tuple[int, str]]]:
+def look_up(model: Model, name: str) -> tuple[list[float], list[tuple[int, str]]]:
     """The numbers that a parameter has in the model, and which quantities of which bodies it is."""
     if name == "gravity":
         return model.gravity.tolist(), [(-1, "gravity")]
