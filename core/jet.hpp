@@ -51,4 +51,38 @@ inline bool vanishes(const Jet& x) {
   return zero;
 }
 
+// Duals of jets: these are large, and nothing is copied that need not be.
+template <>
+struct DualOf<Jet> {
+  using D = DualOf;
+  Jet value, slope;
+
+  DualOf() = default;
+  DualOf(double v) : value(v) {}
+  DualOf(const Jet& v, const Jet& d) : value(v), slope(d) {}
+
+  D& operator+=(const D& b) {
+    value += b.value, slope += b.slope;
+    return *this;
+  }
+  D& operator-=(const D& b) {
+    value -= b.value, slope -= b.slope;
+    return *this;
+  }
+  friend D operator-(const D& a) { return {-a.value, -a.slope}; }
+  friend D operator+(const D& a, const D& b) { return {a.value + b.value, a.slope + b.slope}; }
+  friend D operator-(const D& a, const D& b) { return {a.value - b.value, a.slope - b.slope}; }
+  friend D operator*(const D& a, const D& b) { return {a.value * b.value, a.slope * b.value + a.value * b.slope}; }
+  friend D operator/(const D& a, const D& b) {
+    const Jet inverse = Jet(1) / b.value, q = a.value * inverse;
+    return {q, (a.slope - q * b.slope) * inverse};
+  }
+  friend D sqrt(const D& a) {
+    const Jet r = sqrt(a.value);
+    return {r, a.slope / (r + r)};
+  }
+  friend D sin(const D& a) { return {sin(a.value), cos(a.value) * a.slope}; }
+  friend D cos(const D& a) { return {cos(a.value), -(sin(a.value) * a.slope)}; }
+};
+
 }  // namespace symplectree

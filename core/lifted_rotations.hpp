@@ -69,26 +69,30 @@ Quaternion<T> rotation_quaternion(const Vec3<T>& w) {
   return {lifted(c, -0.25 * s, -0.25 * s1, square), lifted(s, s1, s2, square) * w};
 }
 
-// The configuration reached from q by the increment d, whose value is zero.
-template <class R, class T>
-void retract_lifted(const ModelOf<R>& m, const double* q, const T* d, T* out) {
-  for (int i = 1; i < m.size(); ++i) {
-    const BodyOf<R>& b = m.bodies[i];
-    if (b.flat()) {
-      for (int k = 0; k < b.nv; ++k) out[b.q + k] = T(q[b.q + k]) + d[b.v + k];
-      continue;
-    }
-    const bool free = b.kind == Kind::Free;
-    const double* z = q + b.q + (free ? 3 : 0);
-    const Quaternion<T> a{T(z[0]), {T(z[1]), T(z[2]), T(z[3])}};
-    const Vec3<T> w{d[b.v], d[b.v + 1], d[b.v + 2]};
-    // exp(w/2) and exp(w) up to second order: w has no value
-    store(product(a, Quaternion<T>{T(1) - T(0.125) * dot(w, w), T(0.5) * w}), out + b.q + (free ? 3 : 0));
-    if (!free) continue;
-    const Vec3<T> u{d[b.v + 3], d[b.v + 4], d[b.v + 5]};
-    const Vec3<T> x = quaternion_matrix(a.w, a.v.x, a.v.y, a.v.z) * (u + T(0.5) * cross(w, u));
-    out[b.q] = T(q[b.q]) + x.x, out[b.q + 1] = T(q[b.q + 1]) + x.y, out[b.q + 2] = T(q[b.q + 2]) + x.z;
+// The configuration of one joint reached from q, plain numbers or such that carry derivatives, by the increment d,
+// whose value is zero.
+template <class R, class Q, class T>
+void retract_lifted(const BodyOf<R>& b, const Q* q, const T* d, T* out) {
+  if (b.flat()) {
+    for (int k = 0; k < b.nv; ++k) out[b.q + k] = T(q[b.q + k]) + d[b.v + k];
+    return;
   }
+  const bool free = b.kind == Kind::Free;
+  const Q* z = q + b.q + (free ? 3 : 0);
+  const Quaternion<T> a{T(z[0]), {T(z[1]), T(z[2]), T(z[3])}};
+  const Vec3<T> w{d[b.v], d[b.v + 1], d[b.v + 2]};
+  // exp(w/2) and exp(w) up to second order: w has no value
+  store(product(a, Quaternion<T>{T(1) - T(0.125) * dot(w, w), T(0.5) * w}), out + b.q + (free ? 3 : 0));
+  if (!free) return;
+  const Vec3<T> u{d[b.v + 3], d[b.v + 4], d[b.v + 5]};
+  const Vec3<T> x = quaternion_matrix(a.w, a.v.x, a.v.y, a.v.z) * (u + T(0.5) * cross(w, u));
+  out[b.q] = T(q[b.q]) + x.x, out[b.q + 1] = T(q[b.q + 1]) + x.y, out[b.q + 2] = T(q[b.q + 2]) + x.z;
+}
+
+// The same of all joints.
+template <class R, class Q, class T>
+void retract_lifted(const ModelOf<R>& m, const Q* q, const T* d, T* out) {
+  for (int i = 1; i < m.size(); ++i) retract_lifted(m.bodies[i], q, d, out);
 }
 
 // (q1 ⊖ q0), the increments from one configuration to the other (nv).

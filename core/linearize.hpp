@@ -1,137 +1,22 @@
 // Exact derivatives of one variational step, by implicit differentiation of its equations E(x, y) = 0 with outputs
 // O(x, y): dy = −E_y⁻¹ E_x dx (design section 10). All Jacobians come from running step_equations.hpp on jets, eight
-// directions at a time; second derivatives from running them on duals of jets along the directions (dx, dy):
+// directions at a time. With W the derivatives of z = (x, y) in the inputs, second derivatives in inputs b and c are
 //
-//   d²y = −E_y⁻¹ (dE_x + dE_y Y),   d²O = dO_x + dO_y Y + O_y d²y.
+//   d²y = −E_y⁻¹ E_zz(W_b, W_c),   d²O = O_zz(W_b, W_c) + O_y d²y,
+//
+// by running the equations on duals of jets along W; contracted with weights w_y, w_O they are Wᵀ σ_zz W with
+// σ = w_O·O + m·E and multipliers m = −E_y⁻ᵀ (w_y + O_yᵀ w_O), so that only one sum is differentiated twice.
 #pragma once
 
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "any_linearizer.hpp"
 #include "jet.hpp"
-#include "step_equations.hpp"
+#include "step_curvature.hpp"
+#include "step_system.hpp"
 
 namespace symplectree {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// Where a step was taken: everything that its equations are evaluated at. λ are impulses; v and μ, with which p' goes
-// along the constraints, count when there are constraints or prescribed coordinates.
-struct StepPoint {
-  double h;
-  std::vector<double> q0, q1, lambda, tau, inputs, v, mu;
-};
-
-// The unknowns and parameters z = (q, q', λ, forces, v, μ) in a row, and what belongs to what.
-struct StepLayout {
-  int nv, rows, forces;  // forces: inputs of the model, or its velocities when it has none
-  bool inputs;           // are these inputs?
-  bool projected;
-  int q0 = 0, q1, lambda, force, v, mu, size;
-  int equations, outputs;
-
-  StepLayout(const Model& m, bool driven)
-      : nv(m.nv),
-        rows(m.rows),
-        forces(m.inputs ? m.inputs : m.nv),
-        inputs(m.inputs > 0),
-        projected(m.rows > 0 || driven) {
-    q1 = nv, lambda = q1 + nv, force = lambda + rows, v = force + forces, mu = v + (projected ? nv : 0);
-    size = mu + (projected ? rows : 0);
-    equations = (nv + rows) * (projected ? 2 : 1);
-    outputs = nv;  // p'; q' is an unknown
-  }
-};
-
-// E and O of a step in numbers T, of a model in numbers R.
-template <class T, class R = double>
-class StepSystem {
- public:
-  StepSystem(const ModelOf<R>& m, const StepLayout& layout, int action, double alpha)
-      : m_(m), l_(layout), rows_(m), moving_(m) {
-    switch (action) {
-      case 0:
-        cayley_ = std::make_unique<TreeEquations<Cayley, T, R>>(m);
-        break;
-      case 1:
-        chord_ = std::make_unique<TreeEquations<Chord, T, R>>(m);
-        break;
-      case 2:
-        exponential_ = std::make_unique<TreeEquations<Exponential, T, R>>(m);
-        break;
-      default:
-        middle_ = std::make_unique<MiddleEquations<T, R>>(m, alpha);
-    }
-    for (auto* a : {&q0_, &q1_}) a->resize(m.nq);
-    tau_.resize(m.nv), inputs_.resize(m.inputs), p1_.resize(m.nv);
-  }
-
-  // z and h differ by `dz` and `dh` (whose values are zero) from the point.
-  void evaluate(const StepPoint& at, const T* dz, T* E, T* O, const T& dh = T(0)) {
-    retract_lifted(m_, at.q0.data(), dz + l_.q0, q0_.data());
-    retract_lifted(m_, at.q1.data(), dz + l_.q1, q1_.data());
-    sum(at.lambda, dz + l_.lambda, lambda_);
-    for (int j = 0; j < m_.nv; ++j) tau_[j] = T(at.tau[j]);
-    for (int j = 0; j < m_.inputs; ++j) inputs_[j] = T(at.inputs[j]);
-    for (int k = 0; k < l_.forces; ++k) (l_.inputs ? inputs_ : tau_)[k] += dz[l_.force + k];
-    const StepArguments<T> a{T(at.h) + dh, q0_.data(),     q1_.data(),  dz + l_.q0,
-                             dz + l_.q1,   lambda_.data(), tau_.data(), inputs_.data()};
-    T* p1 = l_.projected ? p1_.data() : O;
-    if (cayley_) step(*cayley_, at, a, dz, E, p1, O);
-    if (chord_) step(*chord_, at, a, dz, E, p1, O);
-    if (exponential_) step(*exponential_, at, a, dz, E, p1, O);
-    if (middle_) step(*middle_, at, a, dz, E, p1, O);
-  }
-
- private:
-  template <class Equations>
-  void step(Equations& eq, const StepPoint& at, const StepArguments<T>& a, const T* dz, T* E, T* p1, T* O) {
-    eq.evaluate(a, E, p1);
-    if (m_.rows > 0) {
-      rows_.add_impulses(a.q0, a.d0, a.lambda, eq.start, E);
-      rows_.values(a.q0, a.q1, a.d1, eq.end, E + l_.nv);
-    }
-    if (!l_.projected) return;
-    sum(at.v, dz + l_.v, v_);
-    sum(at.mu, dz + l_.mu, mu_);
-    // M v + Dhᵀ μ − p' = 0 and Dh v = 0, at q'
-    momenta(m_, a.q1, v_.data(), O, moving_);
-    T* balance = E + l_.nv + l_.rows;
-    for (int j = 0; j < l_.nv; ++j) balance[j] = O[j] - p1[j];
-    if (m_.rows == 0) return;
-    rows_.add_impulses(a.q1, a.d1, mu_.data(), moving_, balance);
-    rows_.rates(a.q1, a.d1, v_.data(), moving_, balance + l_.nv);
-  }
-
-  void sum(const std::vector<double>& value, const T* d, std::vector<T>& out) {
-    out.resize(value.size());
-    for (std::size_t k = 0; k < value.size(); ++k) out[k] = T(value[k]) + d[k];
-  }
-
-  const ModelOf<R>& m_;
-  const StepLayout& l_;
-  RowEquations<T, R> rows_;
-  Workspace<T> moving_;  // poses and twists at the end; of those in the equations twists stay zero
-  std::unique_ptr<TreeEquations<Cayley, T, R>> cayley_;
-  std::unique_ptr<TreeEquations<Chord, T, R>> chord_;
-  std::unique_ptr<TreeEquations<Exponential, T, R>> exponential_;
-  std::unique_ptr<MiddleEquations<T, R>> middle_;
-  std::vector<T> q0_, q1_, lambda_, tau_, inputs_, v_, mu_, p1_;
-};
-
-// Derivatives of steps of one model and method. Inputs in a row: increments of q, p, forces, and positions of
-// prescribed coordinates at the end.
-class AnyLinearizer {
- public:
-  virtual ~AnyLinearizer() = default;
-  virtual int inputs() const = 0;
-  virtual bool projected() const = 0;  // is p' taken along constraints or prescribed coordinates?
-  virtual bool has_second() const = 0;
-  // out (2 nv × inputs) ← derivatives of (q', p'), multipliers (rows × inputs) ← those of λ.
-  virtual void first(const StepPoint& at, double* out, double* multipliers) = 0;
-  // out (2 nv × inputs × inputs) ← second derivatives, after `first`: [i, b, c].
-  virtual void second(const StepPoint& at, double* out) = 0;
-};
 
 // Those of any model.
 class Linearizer final : public AnyLinearizer {
@@ -173,6 +58,7 @@ class Linearizer final : public AnyLinearizer {
       if (equation_[e] < l.nv) Ex_(e, l.nv + equation_[e]) += 1;  // r + p
     }
     Y_ = -solve(Ex_);
+    collect();
     Eigen::Map<RowMatrix> result(out, 2 * l.nv, n);
     write(Y_, result, multipliers);
     for (std::size_t k = 0; k < prescribed_.size(); ++k)
@@ -180,10 +66,7 @@ class Linearizer final : public AnyLinearizer {
     result.bottomRows(l.nv) = outputs(O_, Y_);
   }
 
-  // Changes dE of the equations and dO of the outputs, a column each: out (2 nv × columns) ← how (q', p') follow, and
-  // multipliers how λ does, after `first`. Returns a column that nothing can follow, because redundant constraints
-  // would come apart; −1 when there is none.
-  int follow(const RowMatrix& dE, const RowMatrix& dO, double* out, double* multipliers) const {
+  int follow(const RowMatrix& dE, const RowMatrix& dO, double* out, double* multipliers) const override {
     const int u = static_cast<int>(unknown_.size());
     RowMatrix moved(u, dE.cols()), Ey(u, u);
     for (int e = 0; e < u; ++e) {
@@ -206,22 +89,39 @@ class Linearizer final : public AnyLinearizer {
 
   void second(const StepPoint& at, double* out) override {
     const StepLayout& l = layout_;
-    const int n = inputs(), u = static_cast<int>(unknown_.size());
+    const int n = inputs();
     if (!second_) second_ = std::make_unique<StepSystem<DualOf<Jet>>>(m_, layout_, action_, alpha_);
-    RowMatrix dE(l.equations, l.size), dO(l.outputs, l.size), Ey(u, u), Ex(u, n), result(2 * l.nv, n);
-    for (int c = 0; c < n; ++c) {
-      along(at, c, dE, dO);
-      for (int e = 0; e < u; ++e) {
-        for (int k = 0; k < u; ++k) Ey(e, k) = dE(equation_[e], unknown_[k]);
-        for (int k = 0; k < n; ++k) Ex(e, k) = direction(k) < 0 ? 0.0 : dE(equation_[e], direction(k));
-      }
-      const RowMatrix dY = -solve(Ex + Ey * Y_);
+    const RowMatrix Oy = columns(O_, unknown_);
+    RowMatrix bentE, bentO, result(2 * l.nv, n);
+    const int own = plain_forces() ? 2 * l.nv : n;  // inputs beyond act as momenta do
+    for (int c = 0; c < own; ++c) {
+      bend(at, c, own, bentE, bentO);
+      const RowMatrix dY = -solve(bentE);
+      result.resize(2 * l.nv, own - c);
       result.setZero();
       write(dY, result, nullptr);
-      result.bottomRows(l.nv) = outputs(dO, Y_) + columns(O_, unknown_) * dY;
+      result.bottomRows(l.nv).noalias() = bentO + Oy * dY;
       for (int i = 0; i < 2 * l.nv; ++i)
-        for (int b = 0; b < n; ++b) out[(static_cast<std::size_t>(i) * n + b) * n + c] = result(i, b);
+        for (int b = c; b < own; ++b)
+          out[(static_cast<std::size_t>(i) * n + b) * n + c] = out[(static_cast<std::size_t>(i) * n + c) * n + b] =
+              result(i, b - c);
     }
+    if (own < n)
+      for (int i = 0; i < 2 * l.nv; ++i)
+        widen(m_, 0.5 * at.h, Eigen::Map<RowMatrix>(out + static_cast<std::size_t>(i) * n * n, n, n));
+  }
+
+  void contracted(const StepPoint& at, const double* weights, double* out) override {
+    const StepLayout& l = layout_;
+    const int n = inputs(), u = static_cast<int>(unknown_.size());
+    if (!curvature_) curvature_ = step_curvature(m_, layout_, action_, alpha_);
+    const Eigen::Map<const Eigen::VectorXd> of_p(weights + l.nv, l.nv);
+    Eigen::VectorXd given = columns(O_, unknown_).transpose() * of_p;
+    for (int k = 0; k < u; ++k)
+      if (const int z = unknown_[k]; z < l.lambda) given[k] += weights[z - l.q1];
+    weigh(-solve_transposed(given), of_p);
+    curvature_->evaluate(at, weights_, bent_);
+    Eigen::Map<RowMatrix>(out, n, n).noalias() = W_.transpose() * (bent_ * W_).eval();
   }
 
  private:
@@ -279,22 +179,23 @@ class Linearizer final : public AnyLinearizer {
     }
   }
 
-  // dE, dO ← how these change along input c, with the unknowns following.
-  void along(const StepPoint& at, int c, RowMatrix& dE, RowMatrix& dO) {
+  // E_zz(W_b, W_c) of the equations that count, and O_zz(W_b, W_c), for all inputs b from c to `end`.
+  void bend(const StepPoint& at, int c, int end, RowMatrix& of_E, RowMatrix& of_O) {
     using Second = DualOf<Jet>;
     const StepLayout& l = layout_;
-    std::vector<double> way(l.size);
-    if (const int z = direction(c); z >= 0) way[z] = 1;
-    for (std::size_t k = 0; k < unknown_.size(); ++k) way[unknown_[k]] = Y_(static_cast<int>(k), c);
+    const int u = static_cast<int>(equation_.size());
+    of_E.resize(u, end - c), of_O.resize(l.outputs, end - c);
     std::vector<Second> dz(l.size), e(l.equations), o(l.outputs);
-    for (int start = 0; start < l.size; start += Jet::width) {
-      const int count = std::min(Jet::width, l.size - start);
-      for (int z = 0; z < l.size; ++z) dz[z] = Second(Jet(), Jet(way[z]));
-      for (int k = 0; k < count; ++k) dz[start + k].value.slope.set(k, 1);
+    for (int first = c; first < end; first += Jet::width) {
+      const int count = std::min(Jet::width, end - first);
+      for (int z = 0; z < l.size; ++z) {
+        dz[z] = Second(Jet(), Jet(W_(z, c)));
+        for (int k = 0; k < count; ++k) dz[z].value.slope.set(k, W_(z, first + k));
+      }
       second_->evaluate(at, dz.data(), e.data(), o.data());
       for (int k = 0; k < count; ++k) {
-        for (int i = 0; i < l.equations; ++i) dE(i, start + k) = e[i].slope.slope[k];
-        for (int i = 0; i < l.outputs; ++i) dO(i, start + k) = o[i].slope.slope[k];
+        for (int i = 0; i < u; ++i) of_E(i, first - c + k) = e[equation_[i]].slope.slope[k];
+        for (int i = 0; i < l.outputs; ++i) of_O(i, first - c + k) = o[i].slope.slope[k];
       }
     }
   }
@@ -324,6 +225,36 @@ class Linearizer final : public AnyLinearizer {
       if (constraint(equation_[e]) && Ey.row(e).norm() < 1e-12 * largest_row) Ey.row(e).setZero();
       if (impulse(unknown_[e]) && Ey.col(e).norm() < 1e-12 * largest_column) Ey.col(e).setZero();
     }
+  }
+
+  // Do all forces act as half a step's impulse on p, and as another half on p'? Loads do not, nor those that are taken
+  // at the middle of a turning joint.
+  bool plain_forces() const {
+    return !layout_.projected && m_.wrenches.empty() && (action_ < 3 || m_.quaternions.empty());
+  }
+
+  // W_ ← derivatives of z in the inputs.
+  void collect() {
+    W_ = RowMatrix::Zero(layout_.size, inputs());
+    for (int c = 0; c < inputs(); ++c)
+      if (const int z = direction(c); z >= 0) W_(z, c) = 1;
+    for (std::size_t k = 0; k < unknown_.size(); ++k) W_.row(unknown_[k]) = Y_.row(static_cast<int>(k));
+  }
+
+  // weights_ ← those of equations and outputs.
+  void weigh(const Eigen::VectorXd& multipliers, const Eigen::VectorXd& of_p) {
+    const StepLayout& l = layout_;
+    std::vector<double> all(l.equations);
+    for (std::size_t e = 0; e < equation_.size(); ++e) all[equation_[e]] = multipliers[static_cast<int>(e)];
+    const auto part = [&all](int start, int count) {
+      return std::vector<double>(all.begin() + start, all.begin() + start + count);
+    };
+    weights_.start = part(0, l.nv), weights_.rows = part(l.nv, l.rows);
+    weights_.end.assign(of_p.data(), of_p.data() + l.nv);
+    if (!l.projected) return;
+    const int second = l.nv + l.rows;
+    weights_.momentum = part(second, l.nv), weights_.rates = part(second + l.nv, l.rows);
+    for (int j = 0; j < l.nv; ++j) weights_.end[j] = -weights_.momentum[j], weights_.momentum[j] += of_p[j];
   }
 
   // The matrix E_y: without constraints by LU; with these least norms, because some may be redundant, after scaling.
@@ -357,15 +288,23 @@ class Linearizer final : public AnyLinearizer {
     return right_.asDiagonal() * RowMatrix(orthogonal_.solve(left_.asDiagonal() * b));
   }
 
+  Eigen::VectorXd solve_transposed(const Eigen::VectorXd& b) const {
+    if (layout_.rows == 0) return lu_.transpose().solve(b);
+    const Eigen::VectorXd scaled = right_.asDiagonal() * b;
+    return left_.asDiagonal() * Eigen::VectorXd(orthogonal_.transpose().solve(scaled));
+  }
+
   const Model& m_;
   std::vector<char> driven_;
   StepLayout layout_;
   StepSystem<Jet> first_;
   std::unique_ptr<StepSystem<DualOf<Jet>>> second_;
+  std::unique_ptr<AnyCurvature> curvature_;
+  StepWeights weights_;
   int action_;
   double alpha_;
   std::vector<int> unknown_, equation_, prescribed_;  // places in z, and rows of E
-  RowMatrix E_, O_, Ex_, Y_;
+  RowMatrix E_, O_, Ex_, Y_, W_, bent_;
   std::vector<Jet> dz_, e_, o_;
   Eigen::PartialPivLU<RowMatrix> lu_;
   Eigen::CompleteOrthogonalDecomposition<RowMatrix> orthogonal_;

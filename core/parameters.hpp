@@ -2,8 +2,9 @@
 // by running step_equations.hpp on a model of jets, eight parameters at a time.
 #pragma once
 
-#include "linearize.hpp"
+#include "jet.hpp"
 #include "model_arrays.hpp"
+#include "step_system.hpp"
 
 namespace symplectree {
 

@@ -20,12 +20,16 @@ namespace symplectree {
 template <class Action, class T>
 class StepBlocks {
  public:
-  std::vector<T> N, R, P;  // nv × nv, row by row
+  std::vector<T> N, R, P;           // nv × nv, row by row
+  std::vector<Spatial<T>> carried;  // of each velocity l: the wrench about its body's end of which P_jl = S'_j·this
+  std::vector<General6<T>> own;     // of each body alone: K
 
   explicit StepBlocks(const Model& m)
       : N(m.nv * m.nv),
         R(m.nv * m.nv),
         P(m.nv * m.nv),
+        carried(m.nv),
+        own(m.size()),
         m_(m),
         now_(m),
         next_(m),
@@ -50,10 +54,15 @@ class StepBlocks {
     return true;
   }
 
+  // Poses at the two ends.
+  const Workspace<T>& now() const { return now_; }
+  const Workspace<T>& next() const { return next_; }
+
   void evaluate(double h, const T* q0, const T* q1) {
     compute_poses(m_, q0, now_);
     compute_poses(m_, q1, next_);
     for (int i = 1; i < m_.size(); ++i) place(i, 1 / h);
+    if constexpr (std::is_same_v<T, double>) own = K_;
     for (int i = m_.size() - 1; i > 0; --i) {
       const int parent = m_.bodies[i].parent;
       if (parent == 0) continue;
@@ -117,6 +126,7 @@ class StepBlocks {
     Spatial<T> g = transposed_times(K_[i], shift_motion(S1, -gap)) + bracket_force(S1, shift_force(F_[i], -gap));
     const Vec3<T> now_weight = weight(S, now_moment_[i]), next_weight = weight(S1, next_moment_[i]);
     c.angular += now_weight, g.angular += next_weight;
+    carried[l] = g;
     const int n = m_.nv;
     const Body& own = m_.bodies[i];
     // Within the joint R is that of moving with, not against, all that j carries: R_lj = (K̂ᵀ S_l) · S_j.

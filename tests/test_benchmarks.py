@@ -14,7 +14,7 @@ SMALL = {
     "work_precision.py": ["--sizes", "2", "--durations", "1.5"],
     "llps16.py": ["--sizes", "3", "--level", "0"],
     "dynamics.py": ["--budget", "0.01"],
-    "derivatives.py": ["--sizes", "2", "--budget", "0.01"],
+    "derivatives.py": ["--sizes", "2", "--long", "3", "80", "--budget", "0.01"],
     "closed_chains.py": ["--quick"],
     "operation_counts.py": ["--quick"],
     "compiled_code.py": ["--quick"],

@@ -1,7 +1,9 @@
 // Derivatives of variational steps.
-#include "linearize_tree.hpp"
+#include <mutex>
 
 #include "action_run.hpp"
+#include "any_linearizer.hpp"
+#include "constrained.hpp"
 #include "native.hpp"
 #include "parameters.hpp"
 #include "step_linearizer.hpp"
@@ -20,7 +22,7 @@ class NativeLinearizer final : public StepLinearizer {
   NativeLinearizer(const Model& m, const StepChoice& choice, std::vector<char> driven)
       : m_(m), mask_(std::move(driven)), action_(choice.action), alpha_(choice.alpha), constrained_(m_) {
     point_.h = choice.h;
-    if (std::find(mask_.begin(), mask_.end(), char(1)) == mask_.end()) make_tree();
+    if (std::find(mask_.begin(), mask_.end(), char(1)) == mask_.end()) tree_ = tree_linearizer(m_, action_);
     if (!tree_) make_general();
     const Settings settings{Guess::Acceleration, choice.tolerance, choice.max_iterations, 0};
     run_ = action_run(m_, action_, alpha_, choice.solver, settings);
@@ -32,14 +34,17 @@ class NativeLinearizer final : public StepLinearizer {
   double residual() const override { return run_->last_residual; }
   int worst() const override { return run_->worst; }
 
-  // False when the step has no solution. `second` may be empty; multipliers are forces.
+  // False when the step has no solution. `second` may be empty, and so may be `weights` and `hessian`, second
+  // derivatives contracted with them; multipliers are forces.
   bool compute(In q, In p, In tau, In inputs, In target, In rates, Out q1, Out p1, Out multipliers, Out first,
-               Out multipliers_first, Out second) {
+               Out multipliers_first, Out second, In weights, Out hessian) {
     nb::gil_scoped_release unlocked;
+    std::lock_guard lock(mutex_);
     if (!take(q.data(), p.data(), tau.data(), inputs.data(), target.data(), rates.data(), q1.data(), p1.data()))
       return false;
     std::copy(run_->multipliers.begin(), run_->multipliers.end(), multipliers.data());
     differentiate(first.data(), multipliers_first.data(), second.size() ? second.data() : nullptr);
+    if (hessian.size()) that_serves(second.size() > 0).contracted(point_, weights.data(), hessian.data());
     return true;
   }
 
@@ -60,7 +65,7 @@ class NativeLinearizer final : public StepLinearizer {
       parameters_->as_momentum(first.data(), inputs(), dE, dO, out.data());
       return -1;
     }
-    const int torn = static_cast<Linearizer&>(*general_).follow(dE, dO, out.data(), multipliers.data());
+    const int torn = general_->follow(dE, dO, out.data(), multipliers.data());
     parameters_->impulses_to_forces(point_, multipliers.data());
     return torn;
   }
@@ -96,15 +101,8 @@ class NativeLinearizer final : public StepLinearizer {
     return *general_;
   }
 
-  // Where the fast way serves.
-  void make_tree() {
-    if (action_ == 0 && TreeLinearizer<Cayley>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Cayley>>(m_);
-    if (action_ == 1 && TreeLinearizer<Chord>::covers(m_)) tree_ = std::make_unique<TreeLinearizer<Chord>>(m_);
-    if (action_ == 2 && TreeLinearizer<Exponential>::covers(m_))
-      tree_ = std::make_unique<TreeLinearizer<Exponential>>(m_);
-  }
   void make_general() {
-    if (!general_) general_ = std::make_unique<Linearizer>(m_, action_, alpha_, mask_);
+    if (!general_) general_ = general_linearizer(m_, action_, alpha_, mask_);
   }
 
   // p ← momenta of the velocity along the constraints that goes with it.
@@ -127,6 +125,7 @@ class NativeLinearizer final : public StepLinearizer {
   std::unique_ptr<Workspace<double>> scratch_;
   std::unique_ptr<ParameterEquations> parameters_;
   StepPoint point_;
+  std::mutex mutex_;  // one step at a time, whatever thread asks for it
 };
 
 }  // namespace

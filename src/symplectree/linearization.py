@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import get_ident
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,6 +12,7 @@ import numpy as np
 
 from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.halved_step import can_be_halved, of_halves
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
@@ -83,6 +84,9 @@ def linearize(
         velocity M⁻¹p, and a change of a loop's length finds q off the constraint, to which q' returns. Forces, positions
         of prescribed coordinates and their rates at the end are held, too, when "dt" changes.
 
+    Where the step has no solution in one, it is taken as `Stepper` takes it, in halves of halves of which the method's
+    `substeps` says how many; derivatives are those of all parts one after the other, multipliers those of the first.
+
     Elements that are functions of Python are differentiated by central differences where they do not give derivatives
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
     `FormulaConstraint` have.
@@ -100,6 +104,9 @@ def linearize(
         raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
     if callable(forces):
         raise ModelError("forces is a function; give the numbers that it returns, which are constant over the step")
+    parameters = (
+        tuple(parameters) if isinstance(parameters, Iterable) and not isinstance(parameters, str) else parameters
+    )
     chosen = quantities(model.full, parameters)
     _refuse_couplings(model, chosen)
     if chosen and order == 2:
@@ -108,7 +115,24 @@ def linearize(
     motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
     native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.driven)), chosen)
     target = motion.place(q, float(dt)) if motion else q
-    return _computed(model, method, native, q, p, source, motion, target, order, contract, chosen)
+    try:
+        return _computed(model, method, native, q, p, source, motion, target, order, contract, chosen)
+    except ConvergenceError as whole:
+        if method.substeps == 0 or not can_be_halved(model, prescribed):
+            raise
+        shorter = replace(method, substeps=method.substeps - 1)
+
+        def half(state: Any, places: Any, order: int, contract: Any) -> Linearization:
+            return linearize(
+                model, state, shorter, dt / 2, order, forces=forces, prescribed=places, contract=contract,
+                parameters=parameters,
+            )  # fmt: skip
+
+        weights = None if contract is None else _weights(contract, 2 * model.nv)
+        try:
+            return of_halves(half, model, q, p, prescribed, order, weights)
+        except ConvergenceError:
+            raise whole from None
 
 
 def _computed(
@@ -118,10 +142,14 @@ def _computed(
     nv, rows, n = model.nv, len(model.rows), native.inputs
     q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
     first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
-    second = np.empty((2 * nv, n, n) if order == 2 else (0,))
+    weights = _weights(contract, 2 * nv) if order == 2 and contract is not None else np.zeros(0)
+    second = np.empty((2 * nv, n, n) if order == 2 and contract is None else (0,))
+    hessian = np.empty((n, n) if len(weights) else (0,))
     tau, inputs = source.tau[0], source.inputs[0]
     rates = motion.rate(motion.dt) if motion else np.zeros(nv)
-    if not native.compute(q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second):
+    if not native.compute(
+        q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second, weights, hessian
+    ):
         name = (*model.full.velocities, *model.full.rows)[native.worst]
         raise ConvergenceError(
             f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
@@ -134,14 +162,11 @@ def _computed(
     nu = n - 2 * nv - len(motion.velocities)
     parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nu), slice(2 * nv + nu, n)
     A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
-    hessian = None
-    if order == 2 and contract is not None:
-        hessian = np.einsum("i,ijk->jk", _weights(contract, 2 * nv), second)
-    full = second if order == 2 and contract is None else None
     D, multipliers_D = _in_parameters(native, chosen, first, rows)
     return Linearization(
         q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]], D, multipliers_D,
-        tuple(quantity.name for quantity in chosen), full, hessian,
+        tuple(quantity.name for quantity in chosen),
+        None if order == 1 or contract is not None else second, hessian if len(weights) else None,
     )  # fmt: skip
 
 
@@ -180,7 +205,7 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
     if chosen:  # these take a second call, so that each thread needs its own
         key = (*key, get_ident(), *(quantity.name for quantity in chosen))
     if key not in known:
-        if len(known) > 8:
+        if len(known) > 16:
             known.clear()
         native = core.Linearizer(
             model.tree_native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),

@@ -15,6 +15,9 @@ from symplectree.sharing.derivatives import both
 from symplectree.sharing.spread import Sharing
 
 
+NOTHING = np.zeros(0)
+
+
 class SharedLinearizer:
     """As `_core.Linearizer`: single steps, differentiated."""
 
@@ -32,15 +35,17 @@ class SharedLinearizer:
 
     def compute(
         self, q: Array, p: Array, tau: Array, inputs: Array, target: Array, rates: Array, q1: Array, p1: Array,
-        multipliers: Array, first: Array, multipliers_first: Array, second: Array,
+        multipliers: Array, first: Array, multipliers_first: Array, second: Array, weights: Array, hessian: Array,
     ) -> bool:  # fmt: skip
+        if len(weights):
+            second = np.empty((len(p1) * 2, self.inputs, self.inputs))
         m, n = self.sharing, self.native.inputs
         nv, rows, s = len(m.lead_v), len(m.full.rows), m.spread(q)
         whole = np.empty(len(m.lead_q)), np.empty(nv), np.empty(rows)
         A, G = np.empty((2 * nv, n)), np.zeros((rows, n))
         H = np.empty((2 * nv, n, n) if second.size else (0,))
         given = m.placed(tau), inputs, m.spread(target).q, m.placed(rates)
-        if not self.native.compute(s.q, m.placed(p), *given, *whole, A, G, H):
+        if not self.native.compute(s.q, m.placed(p), *given, *whole, A, G, H, NOTHING, NOTHING):
             return False
         end = m.spread(whole[0][m.kept_q])
         T = self._start(m.matrix(s))
@@ -61,6 +66,8 @@ class SharedLinearizer:
             parts = end.slope[:, None, None] * bent[nv:] + turn + np.swapaxes(turn, 1, 2) + thrice
             ddp = np.moveaxis(m.gathered(np.moveaxis(parts, 0, -1)), -1, 0) + bend[:, None, None] * ddq
             second[:] = np.concatenate([ddq, ddp])
+        if len(weights):
+            hessian[:] = np.einsum("i,ijk->jk", weights, second)
         return True
 
     def follow(self, first: Array, out: Array, multipliers: Array) -> int:
