@@ -9,6 +9,7 @@
 #pragma once
 
 #include <Eigen/LU>
+#include <cstring>
 
 #include "any_linearizer.hpp"
 #include "jet.hpp"
@@ -149,27 +150,45 @@ class TreeLinearizer final : public AnyLinearizer {
     columns_.factorize(blocks_, h);
     std::vector<Lanes> given(n), moved(n), ends(n);
     RowMatrix together(2 * n, kTogether);
-    for (int c = 0; c < 2 * n; ++c) {
-      const int k = c % width, j = c % n, place = c % kTogether;
-      if (k == 0)
-        last_ = 1, std::fill(given.begin(), given.end(), Lanes()), std::fill(ends.begin(), ends.end(), Lanes());
-      if (c < n) {
-        last_ = m_.size() - 1;
-        for (int i = 0; i < n; ++i) given[i].set(k, blocks_.R[n * i + j]), ends[i].set(k, -blocks_.N[n * j + i]);
-        ends[j].set(k, ends[j][k] + blocks_.damping(j));
-      } else {
-        given[j].set(k, 1);
-        last_ = std::max(last_, m_.body_of[j]);
+    for (int part : {0, n})  // columns of q, columns of p
+      for (int c = 0; c < n; c += kTogether) {
+        const int all = std::min(kTogether, n - c);
+        for (int at = 0; at < all; at += width) {
+          const int last = part == 0 ? columns_of_q(c + at, given, ends) : columns_of_p(c + at, given, ends);
+          columns_.solve(given.data(), last, moved.data());
+          columns_.add_ends(moved.data(), ends.data());
+          for (int i = 0; i < n; ++i) {
+            std::memcpy(&together(i, at), &moved[i].lanes, sizeof(Lanes));
+            std::memcpy(&together(n + i, at), &ends[i].lanes, sizeof(Lanes));
+          }
+        }
+        result.block(0, part + c, 2 * n, all) = together.leftCols(all);
       }
-      const bool done = c + 1 == 2 * n;
-      if (k + 1 < width && !done) continue;
-      columns_.solve(given.data(), last_, moved.data());
-      columns_.add_ends(moved.data(), ends.data());
-      for (int i = 0; i < n; ++i)
-        for (int l = 0; l <= k; ++l)
-          together(i, place - k + l) = moved[i][l], together(n + i, place - k + l) = ends[i][l];
-      if (place + 1 == kTogether || done) result.block(0, c - place, 2 * n, place + 1) = together.leftCols(place + 1);
+  }
+
+  // given ← columns of R from c on, ends ← those of −Nᵀ, with dampers; returns the last body that they act on.
+  int columns_of_q(int c, std::vector<TreeColumns::Lanes>& given, std::vector<TreeColumns::Lanes>& ends) const {
+    const int n = m_.nv, width = TreeColumns::Lanes::width, count = std::min(width, n - c);
+    for (int i = 0; i < n; ++i) {
+      given[i] = {};
+      std::memcpy(&given[i].lanes, &blocks_.R[n * i + c], count * sizeof(double));
     }
+    std::fill(ends.begin(), ends.end(), TreeColumns::Lanes());
+    for (int k = 0; k < count; ++k) {
+      const double* row = &blocks_.N[n * (c + k)];
+      for (int i = 0; i < n; ++i) reinterpret_cast<double*>(&ends[i].lanes)[k] = -row[i];
+      ends[c + k].set(k, ends[c + k][k] + blocks_.damping(c + k));
+    }
+    return m_.size() - 1;
+  }
+
+  // given ← columns of the identity, ends ← zero.
+  int columns_of_p(int c, std::vector<TreeColumns::Lanes>& given, std::vector<TreeColumns::Lanes>& ends) const {
+    const int count = std::min(TreeColumns::Lanes::width, m_.nv - c);
+    std::fill(given.begin(), given.end(), TreeColumns::Lanes());
+    std::fill(ends.begin(), ends.end(), TreeColumns::Lanes());
+    for (int k = 0; k < count; ++k) given[c + k].set(k, 1);
+    return m_.body_of[c + count - 1];
   }
 
   // dY_, dp_ (n for each of `count` directions) ← how Y and the derivatives of p' change along the directions of jets_.
@@ -249,7 +268,6 @@ class TreeLinearizer final : public AnyLinearizer {
   RowMatrix Y_, bent_;                // derivatives of q' in (q, p); second ones of a sum
   RowMatrix dN_, dR_, dP_, dY_, dp_;  // of several directions, one below the other
   bool factorized_ = false;           // are lu_ and Y_ those of the blocks?
-  int last_ = 0;                      // the last body that some of the present columns act on
   Eigen::PartialPivLU<RowMatrix> lu_;
 };
 
