@@ -14,7 +14,6 @@ from symplectree.lie import Array
 from symplectree.sharing.derivatives import both
 from symplectree.sharing.spread import Sharing
 
-
 NOTHING = np.zeros(0)
 
 
