@@ -192,6 +192,21 @@ def test_an_end_that_breaks_constraints_is_refused():
         DirectProblem(model, EffortCost(), steps=10, dt=0.05, start=(start, None), end=end)
 
 
+def test_motions_that_break_off_are_told():
+    """Three links with motors whip so fast that steps of 33 ms have no solution beyond what is found."""
+    m, link = st.Mechanism(), None
+    for i in range(3):
+        link = (link or m.world).link(
+            f"link{i}", st.Revolute(f"q{i}", axis="y"), at=(0, 0, -0.5 if i else 0), mass=1, com=(0, 0, -0.25),
+            inertia=(0.02, 0.02, 0.001),
+        )  # fmt: skip
+        m.add(st.JointForce(f"q{i}", f"motor{i}"))
+    problem = StagewiseNewton(m.build(), EffortCost(), steps=60, dt=1 / 30, end=({"q0": 1.0, "q1": -0.5}, 0.0))
+    result = problem.solve({})
+    assert not result.converged
+    assert "broke off, since a step of them had no solution: take a shorter dt" in result.message, result.message
+
+
 def test_a_level_place_is_no_minimum():
     for cost in (0 * EffortCost(), -1 * EffortCost()):
         result = StagewiseNewton(two_masses(), cost, steps=10, dt=0.05).solve({})

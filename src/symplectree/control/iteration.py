@@ -36,6 +36,7 @@ class Search:
     ) -> None:
         self.rollout, self.limits, self.motion, self.end, self.progress = rollout, limits, motion, end, progress
         self.damping, self.unit = 0.0, 1.0
+        self.broken = 0  # motions that were tried and broke off
         self.costs: list[float] = []
         self.slopes: list[float] = []
         self.lefts: list[float] = []
@@ -64,7 +65,8 @@ class Search:
                 break
             outcome = "stuck" if self._creeps(count) else self._improve(found)
             if outcome:
-                return outcome == "rounding", _WORDS[outcome].format(slope=slope)
+                broken = _BROKEN.format(self.broken) if outcome == "stuck" and self.broken > len(self.costs) else ""
+                return outcome == "rounding", _WORDS[outcome].format(slope=slope) + broken
         return False, f"no minimum within {len(self.costs) - 1} iterations; the best motion so far is kept"
 
     def _creeps(self, count: int) -> bool:
@@ -130,6 +132,7 @@ class Search:
             for halving in range(12):
                 length = 0.5**halving
                 tried = self.tried(length * step.steps, step.gains)
+                self.broken += tried is None
                 if tried is None or self.motion.cost - tried.cost < 1e-4 * step.promised(length):
                     continue
                 if self.differentiated(tried):
@@ -185,6 +188,7 @@ def _curvature(stages: Stages) -> float:
     return float(np.abs(stages.H[:, -stages.B.shape[2] :, :]).max() + np.abs(last).max()) + 1e-30
 
 
+_BROKEN = "; {} motions that were tried broke off, since a step of them had no solution: take a shorter dt"
 _WORDS = {
     "rounding": "converged: the cost cannot fall further than by rounding; slope {slope:.3g}",
     "level": "the slope vanishes ({slope:.3g}), but this is no minimum: there are controls that cost nothing or less. Give "
