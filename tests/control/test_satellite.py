@@ -34,7 +34,7 @@ def newton(problem):
     model, start, given, guess = problem
     method = st.Variational(tol=1e-14)  # so that rounding comes last
     return StagewiseNewton(model, EffortCost(), method=method, **given).solve(
-        start, forces=guess.prescribed_forces, tol=1e-12, end_tol=1e-10
+        start, forces=guess.prescribed_forces, tol=1e-10, end_tol=1e-10
     )
 
 
@@ -63,9 +63,9 @@ def test_ipopt_finds_the_same_cost(problem, newton):
 def test_convergence_is_quadratic(newton):
     """Newton with the end's multipliers: each of the last errors is at most a multiple of the square of the one before."""
     errors = np.maximum(newton.slopes, newton.lefts)[-5:]
-    # the factor is the problem's own; 3e-12 is rounding of the slope. At a linear rate of 0.1 the third would fail
-    assert np.all(errors[1:] <= 100 * errors[:-1] ** 2 + 3e-12), errors
-    assert errors[0] > 1e-4 and errors[-1] < 1e-11, errors
+    # the factor is the problem's own; 2e-11 is rounding of the slope. At a linear rate of 0.1 the third would fail
+    assert np.all(errors[1:] <= 100 * errors[:-1] ** 2 + 2e-11), errors
+    assert errors[0] > 1e-4 and errors[-1] < 1e-9, errors
 
 
 def test_a_mirrored_motion_costs_the_same(problem, newton):

@@ -13,6 +13,7 @@ from symplectree.control.riccati import sweep
 
 NEAR = 1e-3  # relative slope at which a motion counts as near enough to try Newton with multipliers
 PATIENCE = 4  # of its iterations without halving the error before the augmented Lagrangian goes on
+ROUNDING = 1e-9  # relative slope that may be rounding, when it does not fall any more
 HEAVIEST = 1e10  # times the first weight of the end: beyond, rounding would be all
 
 
@@ -63,6 +64,8 @@ class Reaching:
                 return True
             error = slope / (scale or 1.0) + left
             best, waited = (error, 0) if error < 0.5 * best else (best, waited + 1)
+            if waited == PATIENCE and slope <= ROUNDING * scale and left <= s.end_tol:
+                return True  # nothing falls further
             if waited == PATIENCE or not self._step():
                 break
         search.motion, search.found, search.swept, end.multipliers = kept
