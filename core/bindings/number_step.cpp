@@ -33,12 +33,12 @@ class NativeNumberStep {
   // None, or why there is no result: text, and residual and place of a step without solution. J and H may be empty.
   nb::object compute(In q, In p, In u, Out q1, Out p1, Out J, Out H) {
     const StepBuffers at{q.data(),
-                       p.data(),
-                       u.data(),
-                       q1.data(),
-                       p1.data(),
-                       J.size() ? J.data() : nullptr,
-                       H.size() ? H.data() : nullptr};
+                         p.data(),
+                         u.data(),
+                         q1.data(),
+                         p1.data(),
+                         J.size() ? J.data() : nullptr,
+                         H.size() ? H.data() : nullptr};
     RowFailure failure;
     {
       nb::gil_scoped_release unlocked;

@@ -25,7 +25,8 @@ def formula_fault(model: Model, q: Array, v: Array, dt: float) -> str:
     v = np.nan_to_num(v)
     if model.shared is not None:
         spread = model.shared.spread(q)
-        model, q, v = model.full, spread.q, model.shared.velocity(spread, v)
+        q, v = spread.q, model.shared.velocity(spread, v)
+        model = model.full
     for place in formula_joints(model):
         joint, here, rate = _symbolic(place), q[place.q], dt * v[place.v]
         for steps in (*AHEAD, *BEYOND):
