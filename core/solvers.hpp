@@ -244,10 +244,10 @@ class TreeScheme {
   bool at_floor(double h, const double*, const double* q1, double factor) {
     if (!direction_.rows.at_floor(factor)) return false;
     if (noise_age_ < kNoiseLasts && within_noise(w_, factor)) return true;
-    if (noise_age_ == 0) return false;
     estimate_noise(w_, h, q1);
-    noise_age_ = 0;
-    return within_noise(w_, factor);
+    const bool within = within_noise(w_, factor);
+    noise_age_ = within ? 0 : kNoiseLasts;  // what a root has serves others; what an iterate far from one has does not
+    return within;
   }
   void direction(double h, const double* q0, const double* q1, double* delta) {
     direction_.compute(w_, h, q0, q1, delta);

@@ -282,7 +282,7 @@ class VariationalRun final : public AnyRun {
       if (!(reached < before)) return false;
       ++iterations;
       std::swap(q1_, trial_);
-      if (reached <= s_.tolerance || (reached < kSmall && scheme_.at_floor(h, q.data(), q1_.data(), kFloor)))
+      if (reached <= s_.tolerance || (reached < kSmall && scheme_.at_floor(h, q.data(), q1_.data(), 2 * kFloor)))
         return true;
       before = 0.01 * reached;
       scheme_.next_direction(h, q.data(), q1_.data(), delta_.data());
@@ -389,7 +389,7 @@ class VariationalRun final : public AnyRun {
   static constexpr double kStill = 1e-3;     // or to this [rad or m], where the motion is no more than rounding
   static constexpr double kNothing = 1e-14;  // rad or m: no motion at all, but for the rounding of quaternions
   static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
-  static constexpr double kFloor = 32;                  // how many times the estimated rounding counts as converged
+  static constexpr double kFloor = 16;                  // how many times the estimated rounding counts as converged
 
   const Model& m_;
   Settings s_;

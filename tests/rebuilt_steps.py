@@ -13,8 +13,8 @@ from test_linearization import difference
 
 # Differences of fourth order have the truncation (H/θ)⁴ of a number θ of order one (inertias: of a tenth; loops that
 # start off their constraint by H move with H/dt at once), and the rounding of the step over H. A step is solved to about
-# NOISE [rad, m]; so are its momenta, relative to their size, and its multipliers to NOISE/dt² [kg m/s²].
-H, H_SMALL, NOISE = 1e-3, 2e-4, 4e-14
+# NOISE [rad, m]; so are its momenta, relative to their size, and its multipliers to 2 NOISE/dt² [kg m/s²].
+H, H_SMALL, NOISE = 1e-3, 2e-4, 2e-14
 INERTIA = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
@@ -86,7 +86,7 @@ def by_differences(change, model, name, state, method, dt, **given):
     lin = st.linearize(model, state, method, dt, **given)
     h = H_SMALL if model.rows or name.split(".")[1] in ("inertia", "armature") else H
     at = {k: values(change(model, name, k * h), lin.q, state, method, dt, **given) for k in (-2, -1, 1, 2)}
-    rounding = NOISE / h * np.array([1.0, 1 + np.abs(lin.p).max(), 1 / dt**2])
+    rounding = NOISE / h * np.array([1.0, 1 + np.abs(lin.p).max(), 2 / dt**2])
     return (8 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12 * h), rounding
 
 

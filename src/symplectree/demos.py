@@ -85,6 +85,9 @@ DEMOS = {
         "a cam at 300 turns per minute lifts a follower against its spring", duration=1.0, dt=0.001,
         motions=_turning("cam", 10 * math.pi),
     ),
+    "squeezing_mechanism": Demo(
+        "a motor whirls seven bodies in three loops (Andrews; Hairer and Wanner)", duration=0.03, dt=5e-5,
+    ),
     "satellite": Demo(
         "an arm that swings turns its satellite to and fro (Kobilarov)", velocity={"shoulder.0": 1.5, "elbow": -2.0},
         look=("energy", "momentum", "coordinates"),
