@@ -7,8 +7,8 @@
 
 namespace symplectree {
 
-// Derivatives of steps of one model and method. Inputs in a row: increments of q, p, forces, and positions of
-// prescribed coordinates at the end.
+// Derivatives of steps of one model and method. Inputs in a row: increments of q, p, forces, positions of prescribed
+// coordinates at the end, and their rates there.
 class AnyLinearizer {
  public:
   virtual ~AnyLinearizer() = default;

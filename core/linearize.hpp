@@ -44,7 +44,7 @@ class Linearizer final : public AnyLinearizer {
 
   bool projected() const override { return layout_.projected; }
   bool has_second() const override { return true; }
-  int inputs() const override { return 2 * layout_.nv + layout_.forces + static_cast<int>(prescribed_.size()); }
+  int inputs() const override { return 2 * layout_.nv + layout_.forces + 2 * static_cast<int>(prescribed_.size()); }
 
   void first(const StepPoint& at, double* out, double* multipliers) override {
     const StepLayout& l = layout_;
@@ -62,7 +62,7 @@ class Linearizer final : public AnyLinearizer {
     Eigen::Map<RowMatrix> result(out, 2 * l.nv, n);
     write(Y_, result, multipliers);
     for (std::size_t k = 0; k < prescribed_.size(); ++k)
-      result(prescribed_[k] - l.q1, n - static_cast<int>(prescribed_.size()) + static_cast<int>(k)) = 1;
+      result(prescribed_[k] - l.q1, 2 * l.nv + l.forces + static_cast<int>(k)) = 1;
     result.bottomRows(l.nv) = outputs(O_, Y_);
   }
 
@@ -131,7 +131,8 @@ class Linearizer final : public AnyLinearizer {
     if (c < l.nv) return l.q0 + c;
     if (c < 2 * l.nv) return -1;
     if (c < 2 * l.nv + l.forces) return l.force + c - 2 * l.nv;
-    return prescribed_[c - 2 * l.nv - l.forces];
+    const int k = c - 2 * l.nv - l.forces, count = static_cast<int>(prescribed_.size());
+    return k < count ? prescribed_[k] : l.v + prescribed_[k - count] - l.q1;  // where they end, and their rates there
   }
 
   static RowMatrix columns(const RowMatrix& M, const std::vector<int>& which) {

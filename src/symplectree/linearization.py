@@ -36,7 +36,7 @@ class Linearization:
     | multipliers | forces of the constraints over the step | (rows,) |
     | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
     | B | in u: the model's inputs, or generalized forces when it has none | (2 nv, nu) |
-    | C | in the positions of prescribed coordinates at the end of the step | (2 nv, np) |
+    | C | in where prescribed coordinates are at the end of the step, in the order of v; their rates change along | (2 nv, np) |
     | D | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
     | multipliers_A, multipliers_B, multipliers_D | derivatives of the multipliers | (rows, 2 nv), (rows, nu), … |
     | second | order 2: second derivatives in (q, p, u, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nu + np |
@@ -159,15 +159,36 @@ def _computed(
             residual=native.residual,
             coordinate=name,
         )
+    D, multipliers_D = _in_parameters(native, chosen, first, rows)
+    if motion:
+        T = _straight_ways(model, motion, n)
+        for k, quantity in enumerate(chosen):
+            if quantity.name == "dt":  # rates are ways over dt
+                D[:, k] -= first[:, -len(motion.velocities) :] @ rates[np.sort(motion.velocities)] / motion.dt
+        first, of_multipliers, n = first @ T, of_multipliers @ T, T.shape[1]
+        second = T.T @ second @ T if second.size else second
+        hessian = T.T @ hessian @ T if hessian.size else hessian
     nu = n - 2 * nv - len(motion.velocities)
     parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nu), slice(2 * nv + nu, n)
     A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
-    D, multipliers_D = _in_parameters(native, chosen, first, rows)
     return Linearization(
         q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]], D, multipliers_D,
         tuple(quantity.name for quantity in chosen),
         None if order == 1 or contract is not None else second, hessian if len(weights) else None,
     )  # fmt: skip
+
+
+def _straight_ways(model: Model, motion: Prescribed, size: int) -> Array:
+    """From (q, p, u, ends of prescribed coordinates) to these and the rates of the latter: (end − beginning)/dt on a
+    straight way; of a joint that is given as a whole, zero."""
+    driven = np.sort(motion.velocities)
+    count = len(driven)
+    T = np.eye(size)[:, : size - count]
+    plain = [v.start for name, _, v, _, _ in motion.motions if name in model.coordinates]
+    for k in np.flatnonzero(np.isin(driven, plain)):
+        T[size - count + k, size - 2 * count + k] = 1 / motion.dt
+        T[size - count + k, driven[k]] = -1 / motion.dt
+    return T
 
 
 def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:

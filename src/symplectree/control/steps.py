@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symplectree.control.weights import Horizon
-from symplectree.dynamics import constraint_jacobian, inverse_mass_product, mass_matrix, momenta, retract
+from symplectree.dynamics import inverse_mass_product, momenta
 from symplectree.integrators import Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
@@ -105,43 +105,12 @@ class Steps:
         if self.chain is None:
             return StepDerivatives(lin.q, lin.p, np.hstack([lin.A, lin.B]), hessian)
         first = np.hstack([lin.A, lin.B[:, : self.count], lin.C]) @ self.chain
-        first[len(p) :, 2 * len(p) + self.count :] += self._momenta_of_rates(lin.q)
         if hessian is not None:
             kept = [
                 i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.places)
             ]
             hessian = self.chain.T @ hessian[np.ix_(kept, kept)] @ self.chain
-            assert contract is not None
-            mixed = first[: len(p)].T @ self._change_of_rates(lin.q, contract[len(p) :])
-            hessian[:, 2 * len(p) + self.count :] += mixed
-            hessian[2 * len(p) + self.count :] += mixed.T
         return StepDerivatives(lin.q, lin.p, first, hessian)
-
-    def _momenta_of_rates(self, q: Array) -> Array:
-        """How p' follows the rates c at the end of a step, besides where it ends, (nv, np).
-
-        v' has the rates c and meets the constraints: M_ff v_f + M_fc c − Dh_fᵀ μ is given, and Dh_f v_f + Dh_c c = 0.
-        """
-        model = self.horizon.model
-        free = [j for j in range(model.nv) if j not in self.columns]
-        M = mass_matrix(model, q)
-        Mf, Mfc = M[np.ix_(free, free)], M[np.ix_(free, self.columns)]
-        D = np.asarray(constraint_jacobian(model, q)) if model.rows else np.zeros((0, model.nv))
-        inverse = np.linalg.inv(Mf)
-        rates = D[:, self.columns] - D[:, free] @ inverse @ Mfc  # of the rows, when v_f follows freely
-        mu = -np.linalg.lstsq(D[:, free] @ inverse @ D[:, free].T, rates, rcond=1e-10)[0]
-        pull = D[:, free].T @ mu
-        out = np.zeros((model.nv, len(self.columns)))
-        out[free] = pull
-        out[self.columns] = M[np.ix_(self.columns, self.columns)] + Mfc.T @ inverse @ (pull - Mfc)
-        return out
-
-    def _change_of_rates(self, q: Array, weight: Array) -> Array:
-        """Derivative of weight·`_momenta_of_rates` along increments of q, (nv, np), by central differences."""
-        model, d = self.horizon.model, 1e-5
-        ways = d * np.eye(model.nv)
-        ends = [[self._momenta_of_rates(retract(model, q, sign * e)) for sign in (1, -1)] for e in ways]
-        return np.array([weight @ (forth - back) / (2 * d) for forth, back in ends])
 
     def _chain(self) -> Array:
         """From (q, p, u) to (q, p, forces, ends of prescribed coordinates)."""
