@@ -36,7 +36,7 @@ class Linearization:
     | multipliers | forces of the constraints over the step | (rows,) |
     | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
     | B | in u: the model's inputs, or generalized forces when it has none | (2 nv, nu) |
-    | C | in where prescribed coordinates are at the end of the step, in the order of v; their rates change along | (2 nv, np) |
+    | C | in the ends of prescribed coordinates, in the order of v; their rates change along | (2 nv, np) |
     | D | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
     | multipliers_A, multipliers_B, multipliers_D | derivatives of the multipliers | (rows, 2 nv), (rows, nu), … |
     | second | order 2: second derivatives in (q, p, u, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nu + np |
