@@ -111,7 +111,7 @@ def pinocchio_euler(n: int, spatial: bool, h: float) -> Runner:
 def contestants(n: int, spatial: bool) -> Iterator[tuple[str, float, Runner]]:
     model = chain(n, spatial=spatial)
     for order, steps in {
-        2: (2e-2, 1e-2, 5e-3, 2e-3, 1e-3),
+        2: (2e-2, 1e-2, 6.25e-3, 5e-3, 2e-3, 1e-3),
         4: (5e-2, 2e-2, 1e-2),
         6: (4e-2, 2e-2, 1e-2, 5e-3),
         8: (4e-2, 2e-2, 1e-2, 8e-3, 5e-3, 2.5e-3),
