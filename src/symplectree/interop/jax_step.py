@@ -38,7 +38,8 @@ def jax_step(
         raise ModelError("jax_step needs JAX; install it with pip install 'symplectree[jax]'") from None
     made = NumberStep(model, dt, method, failure=failure)
     sizes, number = made.sizes, kept(made)
-    primitive, config = step_primitive(), jax.config
+    primitive = step_primitive()
+    config: Any = jax.config
 
     def step(q: Any, p: Any, u: Any) -> tuple[Any, Any]:
         if not config.jax_enable_x64:
