@@ -40,6 +40,19 @@ def chain(n: int, *, spatial: bool = True) -> st.Model:
     return m.build()
 
 
+def arm(links: int, *, motors: bool = False) -> st.Model:
+    """A planar arm that hangs, with an input for each joint's motor, or plain forces on joints."""
+    m, link = st.Mechanism(), None
+    for i in range(links):
+        link = (link or m.world).link(
+            f"link{i}", st.Revolute(f"q{i}", axis="y"), at=(0, 0, -0.5 if i else 0), mass=1.0, com=(0, 0, -0.25),
+            inertia=(0.02, 0.02, 0.001),
+        )  # fmt: skip
+        if motors:
+            m.add(st.JointForce(f"q{i}", f"motor{i}"))
+    return m.build()
+
+
 def mujoco_model(n: int, dt: float, integrator: str = "Euler", *, spatial: bool = True) -> object:
     """The chain for MuJoCo, without contacts; made by its specification, because its XML parser limits the depth."""
     import mujoco

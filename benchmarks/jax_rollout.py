@@ -11,20 +11,10 @@ import time
 from unittest.mock import patch
 
 import numpy as np
+from chains import arm
 
 import symplectree as st
 from symplectree.interop import jax_calls, jax_step
-
-
-def arm(links):
-    """A planar arm that hangs, with a motor in each joint."""
-    m, link = st.Mechanism(), None
-    for i in range(links):
-        link = (link or m.world).link(
-            f"link{i}", st.Revolute(f"q{i}", axis="y"), at=(0, 0, -0.5 if i else 0), mass=1.0, com=(0, 0, -0.25),
-            inertia=(0.02, 0.02, 0.001),
-        )  # fmt: skip
-    return m.build()
 
 
 def rollouts(model, dt):

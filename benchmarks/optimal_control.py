@@ -12,23 +12,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+from chains import arm
 
 import symplectree as st
 from symplectree.lie import rotation
 
 SATELLITE = Path(__file__).parent.parent / "models" / "satellite.sexp"
-
-
-def arm(links):
-    """A planar arm that hangs, with a motor in each joint."""
-    m, link = st.Mechanism(), None
-    for i in range(links):
-        link = (link or m.world).link(
-            f"link{i}", st.Revolute(f"q{i}", axis="y"), at=(0, 0, -0.5 if i else 0), mass=1.0, com=(0, 0, -0.25),
-            inertia=(0.02, 0.02, 0.001),
-        )  # fmt: skip
-        m.add(st.JointForce(f"q{i}", f"motor{i}"))
-    return m.build()
 
 
 def reaching(model, steps):
@@ -53,12 +42,12 @@ def main():
     given = parser.parse_args()
     print("StagewiseNewton, planar arm: CPU time of one iteration")
     for links in given.links:
-        times = [per_iteration(arm(links), steps) for steps in given.steps]
+        times = [per_iteration(arm(links, motors=True), steps) for steps in given.steps]
         columns = "  ".join(f"{k} steps {1e3 * t:8.1f} ms" for k, t in zip(given.steps, times, strict=True))
         print(f"  {links} links: {columns}   last/first {times[-1] / times[0]:.2f}")
-    counts = [reaching(arm(2), steps).solve({}).iterations for steps in given.steps]
+    counts = [reaching(arm(2, motors=True), steps).solve({}).iterations for steps in given.steps]
     print(f"  iterations to the solution, 2 links: {', '.join(map(str, counts))}")
-    model, steps = arm(2), max(given.steps[0], 20)
+    model, steps = arm(2, motors=True), max(given.steps[0], 20)
     end = ({"q0": 1.0, "q1": -0.5}, 0.0)
     both = {"steps": steps, "dt": 2.0 / steps, "end": end}
     begin = time.process_time()

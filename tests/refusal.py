@@ -20,10 +20,10 @@ def arm(joint=None, gravity=(0, 0, -9.81), **given) -> st.Mechanism:
 
 def assert_refused(mechanism: st.Mechanism, *words: str) -> None:
     """`build()` refuses, in one sentence that holds every one of the words."""
-    refuses(mechanism.build, *words)
+    assert_refuses(mechanism.build, *words)
 
 
-def refuses(action: Any, *words: str) -> None:
+def assert_refuses(action: Any, *words: str) -> None:
     """The call refuses, in one sentence that holds every one of the words."""
     with pytest.raises(st.ModelError) as raised:
         action()

@@ -80,16 +80,16 @@ MODELS = [satellite, lambda: random_mechanism(3, 5).build(), lambda: random_mech
 
 @pytest.mark.parametrize("model", MODELS)
 def test_derivatives_are_those_of_differences(model):
-    compare(*programme(model(), 1))
+    assert_differences(*programme(model(), 1))
 
 
 def test_derivatives_in_rates_of_prescribed_coordinates():
     t, z = pulled(hanging_mass(), 1)
     assert np.abs(t.values(z)[: STEPS * t.nx]).max() < 1e-12  # a motion, as the steps take it
-    compare(t, z, rounding=1e-6)  # rates of prescribed coordinates are differences, of 1e-12
+    assert_differences(t, z, rounding=1e-6)  # rates of prescribed coordinates are differences, of 1e-12
 
 
-def compare(t, z, rounding=1e-7):
+def assert_differences(t, z, rounding=1e-7):
     """Jacobian, gradient and Hessian against differences, along random ways."""
     rng = np.random.default_rng(0)
     low, _ = t.bounds()

@@ -6,7 +6,7 @@ import pytest
 
 import symplectree as st
 from formulas import ellipsoid
-from refusal import refuses
+from refusal import assert_refuses
 from symplectree.symbolic.switches import sides, switch_tape
 
 METHODS = [
@@ -28,7 +28,7 @@ def slide(height, **options):
     return st.FormulaJoint("q", lambda q: (FLAT, [q, 0, height(q)]), **options)
 
 
-def stops(model, words, q0, v0, method, save_every=1):
+def assert_stops(model, words, q0, v0, method, save_every=1):
     with pytest.raises(st.ConvergenceError, match=words) as raised:
         st.simulate(model, q0, v0=v0, duration=2, dt=0.01, method=method, save_every=save_every)
     kept = raised.value.trajectory
@@ -51,7 +51,7 @@ def stops(model, words, q0, v0, method, save_every=1):
 )
 def test_kinks_and_jumps_on_the_way(height, words, method):
     joint = slide(height, start=-1.0)
-    kept = stops(model(joint), words, {"q": -0.5}, {"q": 2.5}, method)
+    kept = assert_stops(model(joint), words, {"q": -0.5}, {"q": 2.5}, method)
     assert kept["q"].max() < 0.21
 
 
@@ -66,7 +66,9 @@ def test_smooth_switches_pass(method):
 
 @pytest.mark.parametrize("save_every", [1, 7, 1000])
 def test_what_is_kept_ends_before_the_fault(save_every):
-    kept = stops(model(slide(np.fabs, start=-1.0)), "kink", {"q": -0.5}, {"q": 2.5}, st.Variational(), save_every)
+    kept = assert_stops(
+        model(slide(np.fabs, start=-1.0)), "kink", {"q": -0.5}, {"q": 2.5}, st.Variational(), save_every
+    )
     assert (kept["q"] < 0).all()
 
 
@@ -98,22 +100,24 @@ def test_a_stepper_stays_where_it_was():
     ids=["frenet", "up", "pole", "end"],
 )  # fmt: skip
 def test_singular_on_the_way(joint, q0, v0, words, method):
-    stops(model(joint), words, {joint.name: q0}, {joint.name: v0}, method)
+    assert_stops(model(joint), words, {joint.name: q0}, {joint.name: v0}, method)
 
 
 @pytest.mark.parametrize("method", METHODS[:4], ids=str)
 def test_elements_without_value_on_the_way(method):
     x = st.Prismatic("x", "x")
     barrier = st.FormulaPotential(lambda q: 0.01 * np.log(q[0]), coordinates=["x"], name="wall")
-    stops(model(x, barrier), r"FormulaPotential 'wall' is not finite at x = -", {"x": 1.0}, {"x": -3.0}, method)
+    assert_stops(model(x, barrier), r"FormulaPotential 'wall' is not finite at x = -", {"x": 1.0}, {"x": -3.0}, method)
     force = st.FormulaForce(lambda q, v: [-np.sqrt(q[0])], coordinates=["x"], name="pull")
-    stops(model(x, force), "FormulaForce 'pull' is not finite at x = -", {"x": 1.0}, {"x": -3.0}, method)
-    refuses(lambda: st.simulate(model(x, barrier), {}, duration=1, dt=0.1), "'wall'", "x = 0", "start elsewhere")
+    assert_stops(model(x, force), "FormulaForce 'pull' is not finite at x = -", {"x": 1.0}, {"x": -3.0}, method)
+    assert_refuses(lambda: st.simulate(model(x, barrier), {}, duration=1, dt=0.1), "'wall'", "x = 0", "start elsewhere")
     cone = st.FormulaPotential(lambda q: np.sqrt(q[0] ** 2 + q[1] ** 2), coordinates=["p"], name="cone")
     flat = model(st.Planar("p"), cone)
-    refuses(lambda: st.simulate(flat, {}, duration=1, dt=0.1), "'cone' cannot be differentiated at p.0 = 0, p.1 = 0")
+    assert_refuses(
+        lambda: st.simulate(flat, {}, duration=1, dt=0.1), "'cone' cannot be differentiated at p.0 = 0, p.1 = 0"
+    )
     stepper = st.Stepper(model(x, barrier), dt=0.01)
-    refuses(stepper.step, "reset(q)")
+    assert_refuses(stepper.step, "reset(q)")
     stepper.reset({"x": 1.0})
     stepper.step()
 
@@ -125,7 +129,7 @@ def egg_box(depth):
 def test_surfaces_that_cross():
     """A ball that is flatter than the hollows that it rolls through, and one that is not."""
     ball = ellipsoid(0.1, 0.1, 0.1)
-    refuses(
+    assert_refuses(
         lambda: model(st.SurfaceContactJoint("c", lambda u, v: (u, v, u**2 - 8 * v**2), lambda u, v: (u, v, 0 * u))),
         "surfaces of joint 'c' cross each other at q = (0, 0, 0, 0, 0)",
     )

@@ -5,7 +5,7 @@ import pytest
 
 import symplectree as st
 from formulas import ellipsoid
-from refusal import refuses
+from refusal import assert_refuses
 
 
 def plane(u, v):
@@ -95,4 +95,4 @@ def test_bad_names():
     m = st.Mechanism()
     m.world.link("a", st.Revolute("q"), mass=1, inertia=(1, 1, 1))
     m.add(st.RollingConstraint("q"))
-    refuses(m.build, "'q'", "SurfaceContactJoint", "none")
+    assert_refuses(m.build, "'q'", "SurfaceContactJoint", "none")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from refusal import refuses
+from refusal import assert_refuses
 from sharing_mechanisms import closed_pair, floating_pair, tree_pair
 
 SEEDS = {tree_pair: range(4), floating_pair: range(2), closed_pair: range(2)}
@@ -17,7 +17,7 @@ def pair(request):
     return make(seed, curved=curved)
 
 
-def close(a, b, tol=1e-11):
+def assert_close(a, b, tol=1e-11):
     """Relative to the largest entry: sums of some tens of products of random numbers."""
     np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1.0, float(np.abs(b).max(initial=0))))
 
@@ -44,23 +44,23 @@ def test_random_pairs_have_followers_on_all_sides_of_their_leaders():
 
 def test_kinematics_and_energies_are_those_of_the_tree(pair):
     S, R, q, v = pair.shared, pair.rows, pair.q, pair.v
-    close(S.whole(q), pair.q_rows)
+    assert_close(S.whole(q), pair.q_rows)
     for frame in R.frames[:: max(1, len(R.frames) // 6)]:
-        close(st.pose(S, q, frame), st.pose(R, pair.q_rows, frame))
-        close(st.jacobian(S, q, frame), st.jacobian(R, pair.q_rows, frame) @ pair.C(q))
-        close(st.body_velocity(S, q, v, frame), st.body_velocity(R, pair.q_rows, pair.v_rows, frame))
-    close(st.kinetic_energy(S, q, v), st.kinetic_energy(R, pair.q_rows, pair.v_rows))
-    close(st.potential_energy(S, q), st.potential_energy(R, pair.q_rows))
-    close(st.spatial_momentum(S, q, v), st.spatial_momentum(R, pair.q_rows, pair.v_rows))
+        assert_close(st.pose(S, q, frame), st.pose(R, pair.q_rows, frame))
+        assert_close(st.jacobian(S, q, frame), st.jacobian(R, pair.q_rows, frame) @ pair.C(q))
+        assert_close(st.body_velocity(S, q, v, frame), st.body_velocity(R, pair.q_rows, pair.v_rows, frame))
+    assert_close(st.kinetic_energy(S, q, v), st.kinetic_energy(R, pair.q_rows, pair.v_rows))
+    assert_close(st.potential_energy(S, q), st.potential_energy(R, pair.q_rows))
+    assert_close(st.spatial_momentum(S, q, v), st.spatial_momentum(R, pair.q_rows, pair.v_rows))
 
 
 def test_mass_momenta_and_energy_agree(pair):
     S, R, q, v = pair.shared, pair.rows, pair.q, pair.v
     C, M = pair.C(q), st.mass_matrix(S, q)
-    close(M, C.T @ st.mass_matrix(R, pair.q_rows) @ C)
-    close(st.momenta(S, q, v), M @ v)
-    close(st.kinetic_energy(S, q, v), 0.5 * v @ M @ v)
-    close(st.inverse_mass_product(S, q, M @ v), v, 1e-9)  # times the condition of M
+    assert_close(M, C.T @ st.mass_matrix(R, pair.q_rows) @ C)
+    assert_close(st.momenta(S, q, v), M @ v)
+    assert_close(st.kinetic_energy(S, q, v), 0.5 * v @ M @ v)
+    assert_close(st.inverse_mass_product(S, q, M @ v), v, 1e-9)  # times the condition of M
 
 
 def test_inverse_and_forward_dynamics_undo_each_other(pair):
@@ -68,8 +68,8 @@ def test_inverse_and_forward_dynamics_undo_each_other(pair):
     rng = np.random.default_rng(1)
     a, u = rng.normal(size=S.nv), rng.normal(size=len(S.inputs))
     tau = st.inverse_dynamics(S, q, v, a, inputs=u)
-    close(tau, st.mass_matrix(S, q) @ a + st.bias_forces(S, q, v, inputs=u))
-    close(st.forward_dynamics(S, q, v, tau, inputs=u), a, 1e-9)  # times the condition of M
+    assert_close(tau, st.mass_matrix(S, q) @ a + st.bias_forces(S, q, v, inputs=u))
+    assert_close(st.forward_dynamics(S, q, v, tau, inputs=u), a, 1e-9)  # times the condition of M
 
 
 def test_power_balance(pair):
@@ -94,9 +94,9 @@ def test_accelerations_are_those_with_rows(pair):
     full = np.zeros(R.nv)
     full[S.shared.kept_v] = tau
     a_rows, forces_rows = st.constrained_dynamics(R, pair.q_rows, pair.v_rows, full, inputs=u)
-    close(a, a_rows[S.shared.kept_v], 1e-9)  # condition of M, twice
-    close(S.shared.acceleration(S.shared.spread(q), v, a), a_rows, 1e-9)
-    close(forces, forces_rows[S.shared.kept_rows], 1e-9)
+    assert_close(a, a_rows[S.shared.kept_v], 1e-9)  # condition of M, twice
+    assert_close(S.shared.acceleration(S.shared.spread(q), v, a), a_rows, 1e-9)
+    assert_close(forces, forces_rows[S.shared.kept_rows], 1e-9)
 
 
 def test_constraints_without_those_of_followers():
@@ -105,12 +105,12 @@ def test_constraints_without_those_of_followers():
     assert S.rows == R.rows[: len(S.rows)]
     assert len(S.rows) == 5
     G = st.constraint_jacobian(R, pair.q_rows)
-    close(st.constraint_values(S, q), np.zeros(5), 1e-12)
-    close(st.constraint_jacobian(S, q), G[S.shared.kept_rows] @ pair.C(q))
+    assert_close(st.constraint_values(S, q), np.zeros(5), 1e-12)
+    assert_close(st.constraint_jacobian(S, q), G[S.shared.kept_rows] @ pair.C(q))
     v = st.project_velocity(S, q, np.random.default_rng(0).normal(size=S.nv))
-    close(st.constraint_jacobian(S, q) @ v, np.zeros(5), 1e-10)
+    assert_close(st.constraint_jacobian(S, q) @ v, np.zeros(5), 1e-10)
     moved = st.assemble(S, st.retract(S, q, 0.05 * np.random.default_rng(5).normal(size=S.nv)))
-    close(st.constraint_values(S, moved), np.zeros(5), 1e-10)
+    assert_close(st.constraint_values(S, moved), np.zeros(5), 1e-10)
     assert set(st.independent_rows(S, q)) <= set(S.rows)
 
 
@@ -120,9 +120,9 @@ def test_base_and_shape():
         S, q = pair.shared, pair.q
         M = st.mass_matrix(S, q)
         locked, A = st.locked_inertia(S, q), st.mechanical_connection(S, q)
-        close(locked, M[:6, :6])
-        close(locked @ A, M[:6, 6:])
-        close(st.shape_metric(S, q), M[6:, 6:] - A.T @ locked @ A)
+        assert_close(locked, M[:6, :6])
+        assert_close(locked @ A, M[:6, 6:])
+        assert_close(st.shape_metric(S, q), M[6:, 6:] - A.T @ locked @ A)
         found, h = st.shape_derivatives(S, q), 1e-5
         for j in range(S.nv - 6):
             d = h * np.eye(S.nv)[6 + j]
@@ -130,7 +130,7 @@ def test_base_and_shape():
                 found, (st.locked_inertia, st.mechanical_connection, st.shape_metric), strict=True
             ):
                 slope = (function(S, st.retract(S, q, d)) - function(S, st.retract(S, q, -d))) / (2 * h)
-                close(part[j], slope, 1e-7)  # of central differences
+                assert_close(part[j], slope, 1e-7)  # of central differences
 
 
 def test_rows_of_states_give_rows_of_results(pair):
@@ -145,30 +145,32 @@ def test_rows_of_states_give_rows_of_results(pair):
     for function, *arguments in calls:
         out = function(S, *arguments)
         for i, j in np.ndindex(2, 3):
-            close(out[i, j], function(S, *(a[i, j] for a in arguments)))
+            assert_close(out[i, j], function(S, *(a[i, j] for a in arguments)))
     one = st.momenta(S, q, v[0, 0])  # broadcast
-    close(one[1, 2], st.momenta(S, q[1, 2], v[0, 0]))
+    assert_close(one[1, 2], st.momenta(S, q[1, 2], v[0, 0]))
 
 
 def test_lists_names_and_other_types_are_taken(pair):
     S, q, v = pair.shared, pair.q, pair.v
-    close(st.momenta(S, list(q), list(v)), st.momenta(S, q, v))
-    close(st.mass_matrix(S, np.asfortranarray(np.tile(q, (2, 1)))), np.tile(st.mass_matrix(S, q), (2, 1, 1)))
+    assert_close(st.momenta(S, list(q), list(v)), st.momenta(S, q, v))
+    assert_close(st.mass_matrix(S, np.asfortranarray(np.tile(q, (2, 1)))), np.tile(st.mass_matrix(S, q), (2, 1, 1)))
     name = S.shared.followers[next(iter(S.shared.followers))].root
     by_name = np.array(S.neutral)
     by_name[S.coordinates.index(name)] = 0.3
-    close(st.mass_matrix(S, {name: 0.3}), st.mass_matrix(S, by_name))
+    assert_close(st.mass_matrix(S, {name: 0.3}), st.mass_matrix(S, by_name))
 
 
 def test_bad_states_are_refused_by_name():
     pair = tree_pair(0)
     S, bad = pair.shared, np.array(pair.q)
     bad[1] = np.nan
-    refuses(lambda: st.mass_matrix(S, bad), f"q of {S.coordinates[1]!r} is nan")
-    refuses(lambda: st.mass_matrix(S, pair.q_rows), f"but the model has {S.nq} coordinates")
-    refuses(lambda: st.forward_dynamics(S, pair.q, pair.v, pair.v_rows), f"but the model has {S.nv} degrees of freedom")
-    refuses(lambda: st.pose_derivatives(S, bad, "link1"), f"q of {S.coordinates[1]!r} is nan")
-    refuses(lambda: st.lagrangian_derivatives(S, pair.q, np.full(S.nv, np.inf)), "v of", "inf")
+    assert_refuses(lambda: st.mass_matrix(S, bad), f"q of {S.coordinates[1]!r} is nan")
+    assert_refuses(lambda: st.mass_matrix(S, pair.q_rows), f"but the model has {S.nq} coordinates")
+    assert_refuses(
+        lambda: st.forward_dynamics(S, pair.q, pair.v, pair.v_rows), f"but the model has {S.nv} degrees of freedom"
+    )
+    assert_refuses(lambda: st.pose_derivatives(S, bad, "link1"), f"q of {S.coordinates[1]!r} is nan")
+    assert_refuses(lambda: st.lagrangian_derivatives(S, pair.q, np.full(S.nv, np.inf)), "v of", "inf")
 
 
 def test_a_follower_without_value_is_named():
@@ -178,10 +180,10 @@ def test_a_follower_without_value_is_named():
     m.add(st.CamConstraint("a", "b", profile=np.sqrt, name="root", eliminate=True))
     model = m.build()
     assert model.whole(np.array([4.0]))[1] == 2.0
-    refuses(
+    assert_refuses(
         lambda: st.mass_matrix(model, [-1.0]), "'b'", "follows 'a' by constraint 'root'", "no value where 'a' is -1"
     )
-    refuses(lambda: st.simulate(model, {"a": -1.0}, duration=1, dt=0.1), "'b'", "no value where 'a' is -1")
+    assert_refuses(lambda: st.simulate(model, {"a": -1.0}, duration=1, dt=0.1), "'b'", "no value where 'a' is -1")
 
 
 def test_a_linkage_with_bodies_between_is_the_linkage_joint_and_these():
@@ -209,21 +211,23 @@ def test_a_linkage_with_bodies_between_is_the_linkage_joint_and_these():
     m.world.link("end", st.LinkageJoint("q", parts), mass=1, com=(0.1, 0.2, -0.5), inertia=(0.1, 0.2, 0.15))
     joint, between = m.build(), chain(0.0)
     q, v = np.array([0.7]), np.array([1.3])
-    close(st.pose(between, q, "end"), st.pose(joint, q, "end"))
-    close(st.mass_matrix(between, q), st.mass_matrix(joint, q))
-    close(st.bias_forces(between, q, v), st.bias_forces(joint, q, v))
+    assert_close(st.pose(between, q, "end"), st.pose(joint, q, "end"))
+    assert_close(st.mass_matrix(between, q), st.mass_matrix(joint, q))
+    assert_close(st.bias_forces(between, q, v), st.bias_forces(joint, q, v))
     heavy, extra = chain(0.5), st.jacobian(between, q, "a")
     at = st.jacobian(between, q, "b")
     added = 0.0
     for J, inertia in ((extra, 0.5), (at, 0.0)):
         centre = J[3:] + np.cross(J[:3].T, [0, 0, -0.5]).T
         added += 0.5 * centre.T @ centre + inertia * J[:3].T @ J[:3]
-    close(st.mass_matrix(heavy, q), st.mass_matrix(joint, q) + added)
+    assert_close(st.mass_matrix(heavy, q), st.mass_matrix(joint, q) + added)
 
 
 def test_the_reference_asks_for_the_whole_tree():
     from symplectree.reference import dynamics
 
     pair = tree_pair(0)
-    refuses(lambda: dynamics.mass_matrix(pair.shared, pair.q), "model.full")
-    close(dynamics.mass_matrix(pair.shared.full, pair.shared.whole(pair.q)), st.mass_matrix(pair.rows, pair.q_rows))
+    assert_refuses(lambda: dynamics.mass_matrix(pair.shared, pair.q), "model.full")
+    assert_close(
+        dynamics.mass_matrix(pair.shared.full, pair.shared.whole(pair.q)), st.mass_matrix(pair.rows, pair.q_rows)
+    )

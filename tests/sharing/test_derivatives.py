@@ -15,7 +15,7 @@ def pair(request):
     return tree_pair(request.param[0], 8, curved=request.param[1])
 
 
-def close(given, found):
+def assert_close(given, found):
     np.testing.assert_allclose(given, found, rtol=0, atol=2e-7 * max(1.0, float(np.abs(given).max())))
 
 
@@ -34,30 +34,30 @@ def in_velocity(v, function):
 def test_pose(pair):
     S, q = pair.shared, pair.q
     for frame in ("link3", "link5", "link7"):
-        close(st.pose_derivatives(S, q, frame), along(S, q, lambda x, f=frame: st.pose(S, x, f)))
+        assert_close(st.pose_derivatives(S, q, frame), along(S, q, lambda x, f=frame: st.pose(S, x, f)))
         second = along(S, q, lambda x, f=frame: st.pose_derivatives(S, x, f))
-        close(st.pose_derivatives(S, q, frame, 2), np.swapaxes(second, 0, 1))
+        assert_close(st.pose_derivatives(S, q, frame, 2), np.swapaxes(second, 0, 1))
 
 
 def test_body_velocity(pair):
     S, q, v = pair.shared, pair.q, pair.v
     found = st.body_velocity_derivatives(S, q, v, "link7")
-    close(found.dq, along(S, q, lambda x: st.body_velocity(S, x, v, "link7")))
-    close(found.dv, in_velocity(v, lambda x: st.body_velocity(S, q, x, "link7")))
-    close(found.dqdv, along(S, q, lambda x: st.body_velocity_derivatives(S, x, v, "link7").dv))
+    assert_close(found.dq, along(S, q, lambda x: st.body_velocity(S, x, v, "link7")))
+    assert_close(found.dv, in_velocity(v, lambda x: st.body_velocity(S, q, x, "link7")))
+    assert_close(found.dqdv, along(S, q, lambda x: st.body_velocity_derivatives(S, x, v, "link7").dv))
     second = along(S, q, lambda x: st.body_velocity_derivatives(S, x, v, "link7").dq)
-    close(found.dqdq, np.swapaxes(second, 0, 1))
+    assert_close(found.dqdq, np.swapaxes(second, 0, 1))
 
 
 def test_lagrangian(pair):
     S, q, v = pair.shared, pair.q, pair.v
     found = st.lagrangian_derivatives(S, q, v)
     assert found.value == pytest.approx(float(st.lagrangian(S, q, v)), rel=1e-13)
-    close(found.dq, along(S, q, lambda x: st.lagrangian(S, x, v)))
-    close(found.dv, st.momenta(S, q, v))
-    close(found.dvdv, st.mass_matrix(S, q))
-    close(found.dqdv, along(S, q, lambda x: st.momenta(S, x, v)))
-    close(found.dqdq, along(S, q, lambda x: st.lagrangian_derivatives(S, x, v).dq).T)
+    assert_close(found.dq, along(S, q, lambda x: st.lagrangian(S, x, v)))
+    assert_close(found.dv, st.momenta(S, q, v))
+    assert_close(found.dvdv, st.mass_matrix(S, q))
+    assert_close(found.dqdv, along(S, q, lambda x: st.momenta(S, x, v)))
+    assert_close(found.dqdq, along(S, q, lambda x: st.lagrangian_derivatives(S, x, v).dq).T)
 
 
 def test_elements(pair):
@@ -68,13 +68,13 @@ def test_elements(pair):
         return st.element_terms(S, None, x, y, inputs=u)
 
     here, second = terms(q, v), element_second(S, None, q, v, inputs=u)
-    close(here.gradient, along(S, q, lambda x: terms(x, v).energy))
-    close(here.hessian, along(S, q, lambda x: terms(x, v).gradient).T)
-    close(here.force_dq, along(S, q, lambda x: terms(x, v).force).T)
-    close(here.force_dv, in_velocity(v, lambda x: terms(q, x).force).T)
-    close(second.force_dqdq, np.moveaxis(along(S, q, lambda x: terms(x, v).force_dq), 0, 2))
-    close(second.force_dqdv, np.moveaxis(along(S, q, lambda x: terms(x, v).force_dv), 0, 1))
-    close(second.force_dvdv, np.moveaxis(in_velocity(v, lambda x: terms(q, x).force_dv), 0, 2))
+    assert_close(here.gradient, along(S, q, lambda x: terms(x, v).energy))
+    assert_close(here.hessian, along(S, q, lambda x: terms(x, v).gradient).T)
+    assert_close(here.force_dq, along(S, q, lambda x: terms(x, v).force).T)
+    assert_close(here.force_dv, in_velocity(v, lambda x: terms(q, x).force).T)
+    assert_close(second.force_dqdq, np.moveaxis(along(S, q, lambda x: terms(x, v).force_dq), 0, 2))
+    assert_close(second.force_dqdv, np.moveaxis(along(S, q, lambda x: terms(x, v).force_dv), 0, 1))
+    assert_close(second.force_dvdv, np.moveaxis(in_velocity(v, lambda x: terms(q, x).force_dv), 0, 2))
 
 
 def test_elements_are_checked_on_all_coordinates(pair):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from refusal import assert_refused, refuses
+from refusal import assert_refused, assert_refuses
 from sharing_mechanisms import tongs
 from symplectree.interop.number_step import NumberStep
 
@@ -92,30 +92,36 @@ def test_names_of_followers_are_refused_with_whom_they_follow():
     model = row(gear("a", "b"), gear("b", "c", name="second"), gear("s.0", "s.1")).build()
     words = ("'c' follows 'b' by constraint 'second'", "give 'a' instead")
     steps = {"duration": 0.1, "dt": 0.01}
-    refuses(lambda: st.simulate(model, {"c": 0.3}, **steps), *words)
-    refuses(lambda: st.simulate(model, {}, v0={"c": 0.3}, **steps), *words)
-    refuses(lambda: st.simulate(model, {}, forces={"c": 0.3}, **steps), *words)
-    refuses(lambda: st.simulate(model, {}, prescribed={"c": 0.3}, **steps), *words)
-    refuses(lambda: st.project_velocity(model, model.neutral, np.ones(model.nv), fixed=["c"]), *words)
-    refuses(lambda: st.simulate(model, {"s": (0.1, 0.2)}, **steps), "of joint 's'", "'s.1' follows others", "'s.0'")
-    refuses(lambda: st.simulate(model, {"cc": 0.3}, **steps), "no coordinate is named 'cc'")
+    assert_refuses(lambda: st.simulate(model, {"c": 0.3}, **steps), *words)
+    assert_refuses(lambda: st.simulate(model, {}, v0={"c": 0.3}, **steps), *words)
+    assert_refuses(lambda: st.simulate(model, {}, forces={"c": 0.3}, **steps), *words)
+    assert_refuses(lambda: st.simulate(model, {}, prescribed={"c": 0.3}, **steps), *words)
+    assert_refuses(lambda: st.project_velocity(model, model.neutral, np.ones(model.nv), fixed=["c"]), *words)
+    assert_refuses(
+        lambda: st.simulate(model, {"s": (0.1, 0.2)}, **steps), "of joint 's'", "'s.1' follows others", "'s.0'"
+    )
+    assert_refuses(lambda: st.simulate(model, {"cc": 0.3}, **steps), "no coordinate is named 'cc'")
     model = row(gear("a", "s.0"), gear("a", "s.1")).build()
-    refuses(lambda: st.simulate(model, {"s": (0.1, 0.2)}, **steps), "'s.0' and 's.1' follow others", "give 'a'")
+    assert_refuses(lambda: st.simulate(model, {"s": (0.1, 0.2)}, **steps), "'s.0' and 's.1' follow others", "give 'a'")
 
 
 def test_what_is_not_done_with_followers_is_refused():
     model = row(gear("a", "b")).build()
     words = ("'b' follows 'a'",)
-    refuses(model.compile, *words)
-    refuses(lambda: st.simulate(model, {}, duration=1, dt=0.1, method=st.Variational(order=8)), "followers", "not 8")
+    assert_refuses(model.compile, *words)
+    assert_refuses(
+        lambda: st.simulate(model, {}, duration=1, dt=0.1, method=st.Variational(order=8)), "followers", "not 8"
+    )
     m = st.Mechanism(gravity=(0, 0, 0))
     root = m.world.link("root", st.Free("root"), mass=1.0, inertia=UNIT)
     for name in "ab":
         root.link(name, st.Revolute(name, "y"), at=(0, 0, 1), mass=1.0, com=(0.1, 0, 0.3), inertia=UNIT)
     floating = m.add(gear("a", "b", offset=0)).build()
-    refuses(lambda: st.simulate(floating, {}, duration=1, dt=0.1, method=st.Reduced()), "st.Reduced", *words)
-    refuses(lambda: st.control.ShapeMotion(floating, {}, duration=1, steps=5, shape={"a": 0.1}), "shape motion", *words)
-    refuses(lambda: NumberStep(model, 0.1), "JAX", *words)
+    assert_refuses(lambda: st.simulate(floating, {}, duration=1, dt=0.1, method=st.Reduced()), "st.Reduced", *words)
+    assert_refuses(
+        lambda: st.control.ShapeMotion(floating, {}, duration=1, steps=5, shape={"a": 0.1}), "shape motion", *words
+    )
+    assert_refuses(lambda: NumberStep(model, 0.1), "JAX", *words)
 
 
 def test_pickling_keeps_it_all():

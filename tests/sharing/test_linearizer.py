@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from refusal import refuses
+from refusal import assert_refuses
 from sharing_mechanisms import FLAT, closed_pair, tongs, tree_pair
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
@@ -175,7 +175,7 @@ def test_couplings_of_followers_are_no_parameters():
     m = tongs(2).add(st.JointForce("left1", "motor"))
     model = m.build()
     coupling = next(iter(model.shared.followers.values())).element
-    refuses(
+    assert_refuses(
         lambda: st.linearize(model, (model.neutral, np.zeros(model.nv)), parameters=[f"{coupling}.ratio"]),
         f"{coupling}.ratio", "eliminate=True",
     )  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from refusal import refuses
+from refusal import assert_refuses
 from sharing_mechanisms import closed_pair, floating_pair, tongs, tree_pair
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
@@ -18,7 +18,7 @@ def both(pair, **given):
     return by_rows, st.simulate(pair.shared, pair.q, v0=pair.v, **given)
 
 
-def close(a, b, tol=SAME):
+def assert_close(a, b, tol=SAME):
     np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1.0, float(np.abs(b).max(initial=0))))
 
 
@@ -26,13 +26,13 @@ def check_same(pair, **given):
     by_rows, ours = both(pair, **given)
     sharing = pair.shared.shared
     assert ours.q.shape == (len(ours), pair.shared.nq)
-    close(ours.q, by_rows.q[:, sharing.kept_q])
-    close(pair.shared.whole(ours.q), by_rows.q)
-    close(ours.v, by_rows.v[:, sharing.kept_v], 1e-11)  # times the condition of M
-    close(ours.p, sharing.forces(sharing.spread(ours.q), by_rows.p), 1e-11)
-    close(ours.energy, by_rows.energy, 1e-11)
-    close(ours.momentum, by_rows.momentum, 1e-11)
-    close(ours.multipliers, by_rows.multipliers[:, sharing.kept_rows], 1e-9)
+    assert_close(ours.q, by_rows.q[:, sharing.kept_q])
+    assert_close(pair.shared.whole(ours.q), by_rows.q)
+    assert_close(ours.v, by_rows.v[:, sharing.kept_v], 1e-11)  # times the condition of M
+    assert_close(ours.p, sharing.forces(sharing.spread(ours.q), by_rows.p), 1e-11)
+    assert_close(ours.energy, by_rows.energy, 1e-11)
+    assert_close(ours.momentum, by_rows.momentum, 1e-11)
+    assert_close(ours.multipliers, by_rows.multipliers[:, sharing.kept_rows], 1e-9)
     assert np.abs(ours.q[-1] - ours.q[0]).max() > 1e-2  # it moved
 
 
@@ -82,7 +82,9 @@ def test_followers_of_cams_stay_where_rows_drift_away():
 
 def test_the_adaptive_method_finds_the_same_motion():
     by_rows, ours = both(tree_pair(3), method=st.Adaptive(1e-11, 1e-11))
-    close(ours.q, by_rows.q[:, tree_pair(3).shared.shared.kept_q], 1e-8)  # its tolerance, over unlike numbers of states
+    assert_close(
+        ours.q, by_rows.q[:, tree_pair(3).shared.shared.kept_q], 1e-8
+    )  # its tolerance, over unlike numbers of states
 
 
 def test_force_functions_see_independent_coordinates():
@@ -101,7 +103,7 @@ def test_force_functions_see_independent_coordinates():
         given = {"duration": 0.1, "dt": 0.004, "method": method}
         a = st.simulate(pair.shared, pair.q, v0=pair.v, forces=ours, **given)
         b = st.simulate(pair.rows, pair.q_rows, v0=pair.v_rows, forces=rows, **given)
-        close(a.q, b.q[:, pair.shared.shared.kept_q])
+        assert_close(a.q, b.q[:, pair.shared.shared.kept_q])
     assert set(seen) == {((pair.shared.nq,), (pair.shared.nv,))}
 
 
@@ -114,7 +116,7 @@ def test_forces_row_by_row_and_on_independent_coordinates():
     for method in (st.Variational(), st.RK4()):
         a = st.simulate(model, q0, duration=0.05, dt=0.002, forces=forces, method=method)
         b = st.simulate(by_rows, model.whole(q0), duration=0.05, dt=0.002, forces=full, method=method)
-        close(a.q, b.q[:, model.shared.kept_q])
+        assert_close(a.q, b.q[:, model.shared.kept_q])
 
 
 @pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Adaptive(1e-11, 1e-11)])
@@ -127,9 +129,9 @@ def test_a_prescribed_leader_takes_its_followers_along(method):
     v0 = model.shared.velocity(model.shared.spread(ours.q[0]), ours.v[0])  # rows would project, and move the load
     b = st.simulate(by_rows, model.whole(ours.q[0]), v0=v0, **given)
     tol = 1e-7 if isinstance(method, st.Adaptive) else 1e-10  # rates of prescribed motions are differences
-    close(ours.q, b.q[:, model.shared.kept_q], tol)
+    assert_close(ours.q, b.q[:, model.shared.kept_q], tol)
     assert ours.prescribed == ("left0",)
-    close(ours.prescribed_forces, b.prescribed_forces, 100 * tol)
+    assert_close(ours.prescribed_forces, b.prescribed_forces, 100 * tol)
     assert np.abs(ours.prescribed_forces).max() > 0.1
 
 
@@ -160,8 +162,8 @@ def test_one_by_one_is_the_same_to_the_last_bit(method, curved):
         np.testing.assert_array_equal(stepper.q, whole.q[k])
         stepper.step()
     np.testing.assert_array_equal(stepper.q, whole.q[-1])
-    close(stepper.v, whole.v[-1], 1e-11)
-    close(stepper.p, whole.p[-1], 1e-11)
+    assert_close(stepper.v, whole.v[-1], 1e-11)
+    assert_close(stepper.p, whole.p[-1], 1e-11)
     assert stepper.t == pytest.approx(0.2)
 
 
@@ -177,7 +179,7 @@ def test_a_resumed_run_is_the_same_to_the_last_bit(tmp_path, method):
     np.testing.assert_array_equal(resumed.t, whole.t)
     loaded = st.load_trajectory(tmp_path / "run.nc")
     np.testing.assert_array_equal(loaded.q, whole.q)
-    close(loaded.energy, whole.energy)
+    assert_close(loaded.energy, whole.energy)
 
 
 def test_rows_that_followers_meet_anyway_are_found_and_bear_nothing():
@@ -191,7 +193,7 @@ def test_rows_that_followers_meet_anyway_are_found_and_bear_nothing():
     assert "4 constraint rows, rank 0: 3 degrees of freedom left" in model.info()
     q0 = {"left0": 0.6, "load": (0.5, 0.2)}
     traj = st.simulate(model, q0, duration=0.4, dt=0.002)
-    close(traj.q, st.simulate(tongs(3).build(), q0, duration=0.4, dt=0.002).q, 1e-11)
+    assert_close(traj.q, st.simulate(tongs(3).build(), q0, duration=0.4, dt=0.002).q, 1e-11)
     assert traj.constraint_error.max() < 1e-14
     np.testing.assert_allclose(traj.multipliers, 0, atol=1e-9)
 
@@ -212,7 +214,7 @@ def test_tongs_gain_and_lose_no_energy():
 def test_a_follower_has_its_course_in_the_trajectory():
     traj = st.simulate(tongs(3).build(), {"left0": 0.6}, duration=0.1, dt=0.01)
     np.testing.assert_allclose(traj["right1"], 2 * traj["left0"], atol=1e-15)
-    refuses(lambda: traj["right9"], "no coordinate is named 'right9'")
+    assert_refuses(lambda: traj["right9"], "no coordinate is named 'right9'")
 
 
 def test_a_step_without_solution_names_a_coordinate_or_row_of_the_tree():

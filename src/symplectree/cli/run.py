@@ -118,17 +118,22 @@ def run(
         mechanism = mechanism_of(model, base or "auto", packages)
         traj = _new(mechanism, duration, dt, set, velocity, force, hold, chosen, save_every, out)
     said("computed", f"in {time.perf_counter() - begin:.2f} s")
+    _tell(traj, out or resume, html, video, plot)
+
+
+def _tell(traj: Trajectory, kept: Path | None, html: Path | None, video: Path | None, plot: Path | None) -> None:
+    """Sum a run up and draw it; one that is kept nowhere yet is rescued when that fails."""
     summarize(traj)
-    if out is not None or resume is not None:
-        said("results", f"{out or resume}: open with st.load_trajectory, symplectree plot, or any tool for its format")
+    if kept is not None:
+        said("results", f"{kept}: open with st.load_trajectory, symplectree plot, or any tool for its format")
     try:
         write_page(traj, html)
         write_page(traj, video)
         write_plot(traj, plot)
     except ResultError as error:
-        if out is not None or resume is not None:
+        if kept is not None:
             raise
-        error.trajectory = traj  # which is nowhere yet
+        error.trajectory = traj
         raise _rescued(error, Path("run.nc")) from error
 
 

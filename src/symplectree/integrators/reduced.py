@@ -12,7 +12,7 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import ACTIONS, VariationalRun, check_solving
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model
+from symplectree.mechanism.model import Model, refuse_followers
 from symplectree.numeric import is_fraction
 
 RETRACTIONS = ("cayley", "exp")  # in the order of `enum class Retraction` in core/retraction.hpp
@@ -55,12 +55,7 @@ class Reduced:
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> ReducedRun:
         check_floating(model)
-        if model.shared is not None:
-            name, follower = next(iter(model.shared.followers.items()))
-            raise ModelError(
-                f"st.Reduced takes no coordinates that follow others, as {name!r} follows {follower.leader!r}; take "
-                "st.Variational"
-            )
+        refuse_followers(model, "which st.Reduced does not know; take st.Variational")
         if model.rows:
             raise ModelError(f"st.Reduced takes no constraints, but there is {model.rows[0]!r}; take st.Variational")
         if prescribed:

@@ -14,7 +14,7 @@ from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.variational import ACTIONS, SOLVERS
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model
+from symplectree.mechanism.model import Model, refuse_followers
 from symplectree.simulate import check_seconds
 
 FAILURES = ("raise", "nan")
@@ -34,12 +34,7 @@ class NumberStep:
         check_seconds("dt", dt)
         if failure not in FAILURES:
             raise ModelError(f"failure is {failure!r}; give 'raise' or 'nan'")
-        if model.shared is not None:
-            name, follower = next(iter(model.shared.followers.items()))
-            raise ModelError(
-                f"coordinate {name!r} follows {follower.leader!r}, which steps for JAX and PyTorch do not know; leave "
-                "eliminate=True out"
-            )
+        refuse_followers(model, "which steps for JAX and PyTorch do not know; leave eliminate=True out")
         if model.massless:
             raise ModelError(
                 f"coordinate {model.massless[0]!r} moves no mass and must be prescribed, which is not done here"

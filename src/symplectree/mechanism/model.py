@@ -266,12 +266,7 @@ class Model:
         """
         from symplectree.symbolic.step_code import compile_step
 
-        if self.shared is not None:
-            follower = next(iter(self.shared.followers.values()))
-            raise ModelError(
-                f"coordinate {follower.name!r} follows {follower.leader!r}, for which no step is compiled; use the model "
-                "as it is"
-            )
+        refuse_followers(self, "for which no step is compiled; use the model as it is")
         compiled = replace(self, step_code=compile_step(self, progress=progress))
         compiled.freeze()
         return compiled
@@ -296,6 +291,13 @@ class Model:
         from symplectree.mechanism.info import describe
 
         return describe(self)
+
+
+def refuse_followers(model: Model, but: str) -> None:
+    """Raise ModelError when a coordinate follows another: the sentence names both and goes on as `but` says."""
+    if model.shared is not None:
+        name, follower = next(iter(model.shared.followers.items()))
+        raise ModelError(f"coordinate {name!r} follows {follower.leader!r}, {but}")
 
 
 def unknown_coordinate(model: Model, name: object, known: Sequence[str], what: str = "coordinate") -> str:

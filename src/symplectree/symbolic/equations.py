@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from symplectree.errors import ModelError
-from symplectree.mechanism.model import Model
+from symplectree.mechanism.model import Model, refuse_followers
 from symplectree.symbolic import articulated, c_code, mass_matrix
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, add, cross, minus, mul, scaled, sub
 from symplectree.symbolic.compiled import Backend, Compiled
@@ -93,11 +93,7 @@ class Equations:
             raise ModelError(f"method is {method!r}; give 'cholesky', 'articulated' or None")
         if self.model.shared is not None:
             if method == "articulated":
-                name, follower = next(iter(self.model.shared.followers.items()))
-                raise ModelError(
-                    f"coordinate {name!r} follows {follower.leader!r}, so bodies cannot be eliminated one by one; take "
-                    "method 'cholesky'"
-                )
+                refuse_followers(self.model, "so bodies cannot be eliminated one by one; take method 'cholesky'")
             method = "cholesky"
         if method is not None:
             return self._column(self._forward(method))

@@ -13,7 +13,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array, hat, quaternion_of
-from symplectree.mechanism.model import KINDS, Model
+from symplectree.mechanism.model import KINDS, Model, refuse_followers
 
 BASE = 6
 SUPPORTED = ("revolute", "prismatic", "screw")
@@ -165,12 +165,7 @@ def check_internal(model: Model) -> None:
             "gravity acts from outside, and momentum is not kept; build with gravity=(0, 0, 0), as seen from a frame that "
             "falls along"
         )
-    if model.shared is not None:
-        name, follower = next(iter(model.shared.followers.items()))
-        raise ModelError(
-            f"a shape motion takes no coordinates that follow others, as {name!r} follows {follower.leader!r}; leave "
-            "eliminate=True out"
-        )
+    refuse_followers(model, "which a shape motion does not know; leave eliminate=True out")
     if model.rows:
         raise ModelError(f"a shape motion takes no constraints, but there is {model.rows[0]!r}")
     for element in model.elements:
