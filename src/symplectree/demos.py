@@ -87,6 +87,7 @@ DEMOS = {
     ),
     "squeezing_mechanism": Demo(
         "a motor whirls seven bodies in three loops (Andrews; Hairer and Wanner)", duration=0.03, dt=5e-5,
+        look=("energy", "beta", "phi", "epsilon"),
     ),
     "satellite": Demo(
         "an arm that swings turns its satellite to and fro (Kobilarov)", velocity={"shoulder.0": 1.5, "elbow": -2.0},
