@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "solvers.hpp"
+#include "integrators/body_action/root_direction.hpp"
 
 using namespace symplectree;
 

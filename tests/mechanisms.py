@@ -22,8 +22,7 @@ FREEDOMS = {
     "Formula3": 3,
     "Formula6": 6,
 }  # the others have one
-
-
+ACTIONS = ("cayley", "chord", "exp", "midpoint")
 MIXED = ("Revolute", "Ball", "Free", "Cylindrical", "Formula1", "Formula2", "Formula3", "Formula6")
 FORMULAS = ("Formula1", "Formula2", "Formula3", "Formula6")  # joints by formula, with so many coordinates
 
@@ -321,3 +320,11 @@ def _carrier(frame: Any) -> Any:
     while frame.parent is not None and frame.joint.nv == 0:
         frame = frame.parent
     return frame
+
+
+def difference(model, a, b):
+    """The increment from a to b."""
+    d = np.empty(model.nv)
+    for place in model.joints.values():
+        d[place.v] = place.joint.local(a[place.q], b[place.q])
+    return d

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 import symplectree as st
-from mechanisms import random_state
+from mechanisms import difference, random_state
 from symplectree.lie import inverse
-from test_linearization import difference
 
 # Differences of fourth order have the truncation (H/θ)⁴ of a number θ of order one (inertias: of a tenth; loops that
 # start off their constraint by H move with H/dt at once), and the rounding of the step over H. A step is solved to about

@@ -12,7 +12,7 @@
 
 #include <array>
 
-#include "native.hpp"
+#include "bindings/native.hpp"
 
 namespace symplectree {
 

@@ -1,6 +1,6 @@
 // Constraints on arrays: values and derivatives, velocities from momenta, accelerations with multipliers.
-#include "arrays.hpp"
-#include "forces.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/forces.hpp"
 
 namespace symplectree {
 namespace {

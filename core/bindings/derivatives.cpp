@@ -1,7 +1,7 @@
 // Exact derivatives on arrays. Results are zeroed by the caller: only what is not structurally zero is written.
 #include <cstring>
 
-#include "native.hpp"
+#include "bindings/native.hpp"
 
 namespace symplectree {
 namespace {

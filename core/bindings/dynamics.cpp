@@ -1,7 +1,7 @@
 // Continuous mechanics on arrays: rows in, rows out. Each returns None for arrays that are not ready (see arrays.hpp).
 #define SYMPLECTREE_IMPORT_ARRAY
-#include "arrays.hpp"
-#include "shape.hpp"
+#include "bindings/arrays.hpp"
+#include "dynamics/floating_base.hpp"
 
 namespace symplectree {
 namespace {

@@ -1,7 +1,7 @@
 // Forces that users apply during a run.
 #pragma once
 
-#include "native.hpp"
+#include "bindings/native.hpp"
 
 namespace symplectree {
 

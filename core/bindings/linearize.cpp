@@ -1,12 +1,12 @@
 // Derivatives of variational steps.
 #include <mutex>
 
-#include "action_run.hpp"
-#include "any_linearizer.hpp"
-#include "constrained.hpp"
-#include "native.hpp"
-#include "parameters.hpp"
-#include "step_linearizer.hpp"
+#include "bindings/native.hpp"
+#include "constraints/constrained_dynamics.hpp"
+#include "integrators/action_run.hpp"
+#include "linearization/linearizer_interface.hpp"
+#include "linearization/parameter_sensitivity.hpp"
+#include "linearization/step_linearizer.hpp"
 
 namespace symplectree {
 namespace {

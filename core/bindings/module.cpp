@@ -1,7 +1,7 @@
 // The native module, and how a model comes from Python's arrays.
 #include <nanobind/stl/string.h>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 
 namespace symplectree {
 namespace {

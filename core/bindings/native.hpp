@@ -4,10 +4,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "constrained.hpp"
-#include "element_derivatives.hpp"
-#include "energy.hpp"
-#include "model_arrays.hpp"
+#include "constraints/constrained_dynamics.hpp"
+#include "dynamics/element_derivatives.hpp"
+#include "dynamics/energy.hpp"
+#include "model/model_arrays.hpp"
 
 namespace symplectree {
 

@@ -1,6 +1,6 @@
 // Runs of the classical methods: many steps per call, saving every so many.
-#include "classical.hpp"
-#include "forces.hpp"
+#include "bindings/forces.hpp"
+#include "integrators/classical.hpp"
 
 namespace symplectree {
 namespace {

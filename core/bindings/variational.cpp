@@ -1,14 +1,14 @@
 // Runs of the variational integrators: many steps per call, saving every so many.
 #include <memory>
 
-#include "action_run.hpp"
-#include "compiled.hpp"
-#include "forces.hpp"
-#include "gauss.hpp"
-#include "midpoint.hpp"
-#include "native.hpp"
-#include "reduced.hpp"
-#include "stepper.hpp"
+#include "bindings/forces.hpp"
+#include "bindings/native.hpp"
+#include "integrators/action_run.hpp"
+#include "integrators/body_action/compiled_step.hpp"
+#include "integrators/gauss/collocation_run.hpp"
+#include "integrators/midpoint/midpoint_step.hpp"
+#include "integrators/newton_run.hpp"
+#include "integrators/reduced/reduced_step.hpp"
 
 namespace symplectree {
 

@@ -1,10 +1,10 @@
 // The handler by which XLA, which JAX compiles to, takes steps: no Python, and no lock of its interpreter.
-#include "xla_abi.hpp"
+#include "bindings/xla_abi.hpp"
 
 #include <initializer_list>
 
-#include "native.hpp"
-#include "number_step.hpp"
+#include "bindings/native.hpp"
+#include "linearization/coordinate_step.hpp"
 
 namespace symplectree {
 namespace {

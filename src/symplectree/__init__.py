@@ -3,15 +3,19 @@
 import symplectree as st
 """
 
-from symplectree.assembly import assemble, independent_rows
-from symplectree.dynamics import (
-    bias_forces,
-    body_velocity,
-    body_velocity_derivatives,
+from symplectree.constraints import (
+    assemble,
     check_element,
     constrained_dynamics,
     constraint_jacobian,
     constraint_values,
+    independent_rows,
+    project_velocity,
+)
+from symplectree.dynamics import (
+    bias_forces,
+    body_velocity,
+    body_velocity_derivatives,
     element_terms,
     forward_dynamics,
     inverse_dynamics,
@@ -27,7 +31,6 @@ from symplectree.dynamics import (
     pose,
     pose_derivatives,
     potential_energy,
-    project_velocity,
     retract,
     shape_derivatives,
     shape_metric,
@@ -80,11 +83,11 @@ from symplectree.joints import (
     Universal,
     check_joint,
 )
-from symplectree.linearization import Linearization, linearize
+from symplectree.linearization.linearize import Linearization, linearize
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
-from symplectree.simulate import resume, simulate
-from symplectree.stepper import Stepper
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.simulate import resume, simulate
+from symplectree.simulation.stepper import Stepper
+from symplectree.simulation.trajectory import Trajectory
 
 
 def __getattr__(name: str) -> object:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 
 class SymplectreeError(Exception):

@@ -1,4 +1,4 @@
-"""What core/xla_abi.hpp declares of XLA's binary interface is what the installed jaxlib's own header says."""
+"""What core/bindings/xla_abi.hpp declares of XLA's binary interface is what the installed jaxlib's own header says."""
 
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ NUMBERS = {
 
 ANSWERS = """
 #include <cstdio>
-#include "xla_abi.hpp"
+#include "bindings/xla_abi.hpp"
 using namespace symplectree::xla;
 int main() {
   for (int minor : {-1, 1, 2, 9}) {  // of the runtime; the first does not tell
@@ -61,7 +61,7 @@ int main() {
 
 
 def program(fields=FIELDS, numbers=NUMBERS):
-    lines = ['#include "xla/ffi/api/c_api.h"', '#include "xla_abi.hpp"', "using namespace symplectree::xla;"]
+    lines = ['#include "xla/ffi/api/c_api.h"', '#include "bindings/xla_abi.hpp"', "using namespace symplectree::xla;"]
     for structs, names in fields.items():
         ours, theirs = structs.split()
         for pair in names.split():

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from symplectree import recording, shipped
-from symplectree.io import netcdf, stream
-from symplectree.settings import method_from_text
+from symplectree.io import bundled_models, netcdf, stream
+from symplectree.simulation import recording
+from symplectree.simulation.run_record import method_from_text
 
 TABLES = ("t", "q", "v", "p", "iterations", "substeps", "multipliers", "prescribed_forces", "energy")
 
@@ -30,7 +30,7 @@ def assert_same(one, other):
 
 
 def built(name):
-    mechanism = st.loads(shipped.text(name))
+    mechanism = st.loads(bundled_models.text(name))
     model = mechanism.build()
     return model, st.assemble(model, mechanism.initial)
 
@@ -226,8 +226,8 @@ def test_write_that_the_system_cuts_off(tmp_path):
     """A limit on the size of files makes real writes fail half-way."""
     code = """
 import resource, symplectree as st
-from symplectree import shipped
-m = st.loads(shipped.text("four_bar")); model = m.build()
+from symplectree.io import bundled_models
+m = st.loads(bundled_models.text("four_bar")); model = m.build()
 short, long = (st.simulate(model, m.initial, duration=d, dt=0.01) for d in (0.1, 100))
 short.save("run.nc")
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
@@ -338,10 +338,11 @@ def test_run_of_one_state(tmp_path):
 
 RUN = """
 import sys, symplectree as st
-from symplectree import recording, shipped
+from symplectree.io import bundled_models
+from symplectree.simulation import recording
 from symplectree.io import stream
 stream.FLUSH, stream.WHOLE, stream.SHARE, recording.restart_interval = 0.01, 0.05, 0, lambda model: 500
-m = st.loads(shipped.text("four_bar")); model = m.build()
+m = st.loads(bundled_models.text("four_bar")); model = m.build()
 st.simulate(model, m.initial, duration=1e4, dt=0.01, save_every=int(sys.argv[1]), out="run.nc")
 """
 
@@ -372,7 +373,7 @@ def test_killed_at_any_moment_the_file_opens_and_goes_on(attempt, tmp_path, monk
     monkeypatch.setattr(recording, "restart_interval", lambda model: 500)
     duration = round(partial.t[-1] + 5.03, 2)
     model, _ = built("four_bar")
-    initial = st.loads(shipped.text("four_bar")).initial
+    initial = st.loads(bundled_models.text("four_bar")).initial
     whole = st.simulate(model, initial, duration=duration, dt=0.01, save_every=save_every)
     np.testing.assert_array_equal(partial.q[:-1], whole.q[: len(partial) - 1])  # the last may lie within an interval
     assert_same(st.resume(tmp_path / "run.nc", duration=duration), whole)
@@ -395,7 +396,7 @@ def test_killed_command_has_lost_seconds_at_most_and_resumes(tmp_path):
     )  # fmt: skip
     assert resumed.returncode == 0, resumed.stderr
     model, _ = built("four_bar")
-    initial = st.loads(shipped.text("four_bar")).initial
+    initial = st.loads(bundled_models.text("four_bar")).initial
     whole = st.simulate(model, initial, duration=duration, dt=0.01, save_every=50)
     assert_same(st.load_trajectory(tmp_path / "run.nc"), whole)
 

@@ -6,7 +6,7 @@ import pytest
 import symplectree as st
 from refusal import assert_refused, assert_refuses
 from sharing_mechanisms import tongs
-from symplectree.interop.number_step import NumberStep
+from symplectree.interop.coordinate_step import NumberStep
 
 UNIT = (1.0, 1.0, 1.0)
 

@@ -17,8 +17,8 @@ from symplectree.cli.files import (
     write_page,
 )
 from symplectree.cli.say import Misuse, said
+from symplectree.io.atomic_write import replacing
 from symplectree.io.results import SUFFIXES
-from symplectree.writing import replacing
 
 ENDINGS = (".sexp", *SUFFIXES, *PAGES, *FILMS)
 

@@ -9,14 +9,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from symplectree import shipped
+from symplectree.cli.demos import DEMOS, FIRST
 from symplectree.cli.files import start_of, writable, write_page, write_plot
 from symplectree.cli.run import LATER
 from symplectree.cli.say import Misuse, said, summarize
-from symplectree.demos import DEMOS, FIRST
-from symplectree.io import loads
+from symplectree.io import bundled_models, loads
 from symplectree.mechanism.model import unknown
-from symplectree.simulate import simulate
+from symplectree.simulation.simulate import simulate
 
 
 def demo(
@@ -51,7 +50,7 @@ def demo(
     writable(results, (".nc",))
     one = DEMOS[chosen]
     print(f"{chosen}: {one.about}")
-    mechanism = loads(shipped.text(chosen))
+    mechanism = loads(bundled_models.text(chosen))
     model = mechanism.build()
     q0 = start_of(model, mechanism.initial, {})
     at = {n: float(q0[i]) for i, n in enumerate(model.coordinates)}

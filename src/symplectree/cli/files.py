@@ -8,17 +8,16 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from symplectree import shipped
-from symplectree.assembly import CLOSED, assemble, start_errors
 from symplectree.cli.say import Misuse, said, waiting
+from symplectree.constraints.assembly import CLOSED, assemble, start_errors
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError, ResultError
-from symplectree.io import ROBOTS, load, load_trajectory, loads
+from symplectree.io import ROBOTS, bundled_models, load, load_trajectory, loads
+from symplectree.io.atomic_write import checked_path
 from symplectree.io.results import SUFFIXES
 from symplectree.lie import Array
 from symplectree.mechanism import Mechanism, Model
-from symplectree.trajectory import Trajectory
-from symplectree.writing import checked_path
+from symplectree.simulation.trajectory import Trajectory
 
 PAGES, FILMS = (".html", ".htm"), (".mp4",)
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
@@ -34,7 +33,7 @@ def mechanism_of(given: str, base: Base = "auto", packages: Packages = None) -> 
     if Path(given).suffix or Path(given).exists():
         return load(given, base=base, packages=packages)
     try:
-        return loads(shipped.text(given))
+        return loads(bundled_models.text(given))
     except ModelError as error:
         raise Misuse(f"{given} is no file, and {error}") from None
 
@@ -49,7 +48,7 @@ def trajectory_in(given: str, model: str | None = None) -> Trajectory:
     path = Path(given)
     if path.suffix.lower() == ".csv" and model is None and path.is_file():
         raise Misuse(f"{given} holds numbers only; give its model: symplectree convert {given} run.nc --model MODEL")
-    if path.suffix.lower() in (".sexp", *ROBOTS) or given in shipped.names():
+    if path.suffix.lower() in (".sexp", *ROBOTS) or given in bundled_models.names():
         raise Misuse(f"{given} is a model; make a run first: symplectree run {given} --out run.nc")
     try:
         with waiting(f"reading {given}"):

@@ -27,9 +27,9 @@ from symplectree.errors import ConvergenceError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, Reduced, SemiImplicitEuler, Variational
 from symplectree.io.results import SUFFIXES
 from symplectree.mechanism import Mechanism, Model
-from symplectree.simulate import resume as go_on
-from symplectree.simulate import simulate
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.simulate import resume as go_on
+from symplectree.simulation.simulate import simulate
+from symplectree.simulation.trajectory import Trajectory
 
 Named = Annotated[list[str] | None, Parameter(negative="", show_default=False)]
 LATER = 1.0  # s, after which a run shows a bar

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from symplectree.lie import Array
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.trajectory import Trajectory
 
 
 class Misuse(Exception):

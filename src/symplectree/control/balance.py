@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.constraints.dynamics import constraint_jacobian
 from symplectree.control.charts import Chart
 from symplectree.control.costs import Cost, TotalCost
 from symplectree.control.feedback import Feedback
@@ -19,15 +20,15 @@ from symplectree.control.weights import (
     target_rows,
     weight_matrix,
 )
-from symplectree.dynamics import constraint_jacobian, mass_matrix
+from symplectree.dynamics import mass_matrix
 from symplectree.errors import ModelError
 from symplectree.integrators import Method, Variational
 from symplectree.lie import Array
-from symplectree.linearization import Linearization, linearize
+from symplectree.linearization.linearize import Linearization, linearize
 from symplectree.mechanism.model import Model
-from symplectree.numeric import shown
-from symplectree.simulate import consistent_start, initial_state
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.simulate import consistent_start, initial_state
+from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import shown
 
 
 def balance(

@@ -14,7 +14,7 @@ from symplectree.dynamics import pose, pose_derivatives
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import unknown_coordinate
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 Times = Literal["way", "start", "end", "all"]
 

@@ -16,7 +16,7 @@ from symplectree.control.points import Point, Terms
 from symplectree.control.weights import Horizon, target_rows, weight_matrix
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.numeric import shown
+from symplectree.validation import shown
 
 When = Literal["way", "end"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.assembly import assemble
+from symplectree.constraints.assembly import assemble
 from symplectree.control.conditions import Condition, NumberRow, Rows
 from symplectree.control.costs import Cost
 from symplectree.control.ends import check_closed
@@ -26,8 +26,8 @@ from symplectree.errors import AssemblyError, ModelError, SymplectreeError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
-from symplectree.numeric import shown
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import shown
 
 
 @dataclass(frozen=True, eq=False)

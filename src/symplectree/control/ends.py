@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.assembly import assemble
+from symplectree.constraints.assembly import assemble
 from symplectree.control.conditions import CoordinateBounds, FrameRows, NumberRow, Rows, VelocityRows, nodes
 from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
@@ -15,7 +15,7 @@ from symplectree.dynamics import pose, pose_derivatives
 from symplectree.dynamics.arguments import configuration, single, velocity, zero_quaternion
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, hat, quaternion_of
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 
 class OrientationRows(Rows):

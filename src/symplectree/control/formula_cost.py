@@ -12,7 +12,7 @@ from symplectree.control.costs import BoundCost, Cost, When
 from symplectree.control.points import Point, Terms
 from symplectree.control.weights import Horizon
 from symplectree.errors import ModelError
-from symplectree.numeric import shown
+from symplectree.validation import shown
 
 
 @dataclass(frozen=True)

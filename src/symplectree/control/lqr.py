@@ -12,7 +12,7 @@ from symplectree.control.weights import weight_matrix
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 MARGIN = 1e-9  # of an eigenvalue's modulus to one, and of a singular value to zero, relative
 

@@ -16,8 +16,8 @@ from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators import Variational
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
-from symplectree.simulate import consistent_start, initial_state
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.simulate import consistent_start, initial_state
+from symplectree.simulation.trajectory import Trajectory
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from symplectree.control.weights import Horizon, weight_matrix
 from symplectree.dynamics import pose, pose_derivatives
 from symplectree.errors import ModelError
 from symplectree.lie import placement
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from symplectree.control.weights import Horizon, control_limits, exact_method, h
 from symplectree.integrators import Method, Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.trajectory import Trajectory
 
 
 class Problem:

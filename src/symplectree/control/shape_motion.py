@@ -22,7 +22,7 @@ from symplectree.errors import ModelError
 from symplectree.integrators.reduced import Reduced
 from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import Model, unknown
-from symplectree.numeric import is_positive, real_array, shown
+from symplectree.validation import is_positive, real_array, shown
 
 if TYPE_CHECKING:
     from symplectree.symbolic.floating import Floating

@@ -22,7 +22,7 @@ from symplectree.errors import ModelError
 from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import is_positive, shown
+from symplectree.validation import is_positive, shown
 
 
 @dataclass(frozen=True, eq=False)

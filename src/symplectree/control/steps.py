@@ -13,8 +13,8 @@ from symplectree.integrators import Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
-from symplectree.linearization import linearize
-from symplectree.stepper import Stepper
+from symplectree.linearization.linearize import linearize
+from symplectree.simulation.stepper import Stepper
 
 Policy = Callable[[int, Array, Array], Array]  # controls u_k from k, q_k and p_k
 

@@ -1,11 +1,5 @@
 """Continuous mechanics on arrays: thin functions over the native core."""
 
-from symplectree.dynamics.constraints import (
-    constrained_dynamics,
-    constraint_jacobian,
-    constraint_values,
-    project_velocity,
-)
 from symplectree.dynamics.derivatives import (
     LagrangianDerivatives,
     VelocityDerivatives,
@@ -13,7 +7,7 @@ from symplectree.dynamics.derivatives import (
     lagrangian_derivatives,
     pose_derivatives,
 )
-from symplectree.dynamics.elements import ElementTerms, check_element, element_terms
+from symplectree.dynamics.elements import ElementTerms, element_terms
 from symplectree.dynamics.energy import kinetic_energy, lagrangian, potential_energy, spatial_momentum
 from symplectree.dynamics.forces import (
     bias_forces,
@@ -34,9 +28,8 @@ from symplectree.dynamics.reduced import (
 
 __all__ = [
     "ElementTerms", "LagrangianDerivatives", "ShapeDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
-    "body_velocity_derivatives", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values",
+    "body_velocity_derivatives",
     "element_terms", "forward_dynamics", "inverse_dynamics", "inverse_mass_product", "jacobian", "kinetic_energy",
     "lagrangian", "lagrangian_derivatives", "locked_inertia", "mass_matrix", "mechanical_connection", "momenta",
-    "pose", "pose_derivatives", "potential_energy",
-    "project_velocity", "retract", "shape_derivatives", "shape_metric", "spatial_momentum",
+    "pose", "pose_derivatives", "potential_energy", "retract", "shape_derivatives", "shape_metric", "spatial_momentum",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from symplectree.dynamics.energy import lagrangian
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import shown
+from symplectree.validation import shown
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from symplectree.elements.contract import Element, Lowering
 from symplectree.errors import ModelError
 from symplectree.joints.contract import unit_axis
 from symplectree.lie import Array
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.numeric import real_array, shown
 from symplectree.symbolic.tape import Tape
+from symplectree.validation import real_array, shown
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class UserRows:
     owner: int
     first_row: int = -1
     joints: list[tuple[Any, slice, slice]] = field(default_factory=list)  # with quaternions: joint, its q and v here
-    tapes: tuple[Tape, ...] = ()  # of a formula, instead of functions: of (q, v), for each order (core/model.hpp)
-    step: Tape | None = None  # of a nonholonomic constraint: what it asks of a step (core/model.hpp)
+    tapes: tuple[Tape, ...] = ()  # of a formula, instead of functions: of (q, v), for each order (core/model/model.hpp)
+    step: Tape | None = None  # of a nonholonomic constraint: what it asks of a step (core/model/model.hpp)
 
     def retract(self, q: Array, d: Array) -> Array:
         """q moved by increments d of its coordinates."""

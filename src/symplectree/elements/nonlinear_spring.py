@@ -10,8 +10,8 @@ import numpy as np
 
 from symplectree.elements.contract import Element, Lowering, Table
 from symplectree.errors import ModelError
-from symplectree.numeric import real_array
 from symplectree.symbolic.tape import Tape, trace
+from symplectree.validation import real_array
 
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Frame

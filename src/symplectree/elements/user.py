@@ -12,7 +12,7 @@ from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, Lowering, UserRows
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 STEP = 1e-6  # of differences where a derivative is not given
 

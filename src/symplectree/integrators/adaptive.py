@@ -7,18 +7,18 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from symplectree.assembly import holonomic_rows
-from symplectree.dynamics import constraint_jacobian, constraint_values, momenta, retract
-from symplectree.dynamics.constraints import velocities
+from symplectree.constraints.assembly import holonomic_rows
+from symplectree.constraints.dynamics import constraint_jacobian, constraint_values, velocities
+from symplectree.dynamics import momenta, retract
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
-from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.reaction_record import Kept, kept_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import is_positive, shown
+from symplectree.validation import is_positive, shown
 
 MOST_STEPS = 100_000  # of the solver, between two states
 PROJECTIONS = 2  # from errors of the order of the tolerance Newton's second step reaches rounding

@@ -13,8 +13,8 @@ import numpy as np
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
-from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.reaction_record import Kept, kept_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 

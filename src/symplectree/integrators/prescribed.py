@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.dynamics.constraints import require_mass
+from symplectree.constraints.dynamics import require_mass
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model, unknown_coordinate
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 Stencil = tuple[tuple[int, float], ...]
 

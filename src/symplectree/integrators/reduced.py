@@ -13,9 +13,9 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import ACTIONS, VariationalRun, check_solving
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, refuse_followers
-from symplectree.numeric import is_fraction
+from symplectree.validation import is_fraction
 
-RETRACTIONS = ("cayley", "exp")  # in the order of `enum class Retraction` in core/retraction.hpp
+RETRACTIONS = ("cayley", "exp")  # in the order of `enum class Retraction` in core/kinematics/retraction.hpp
 
 
 @dataclass(frozen=True)

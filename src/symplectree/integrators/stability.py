@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from symplectree.constraints.dynamics import velocities
 from symplectree.dynamics import bias_forces, momenta, retract
-from symplectree.dynamics.constraints import velocities
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model

@@ -7,20 +7,26 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from symplectree.dynamics import constraint_jacobian, momenta
+from symplectree.constraints.dynamics import constraint_jacobian
+from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
-from symplectree.integrators.kept import Kept, kept_rows
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.reaction_record import Kept, kept_rows
 from symplectree.integrators.stability import fastest_decay, fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import is_fraction, is_positive
 from symplectree.sharing.runs import SharedRun
+from symplectree.validation import is_fraction, is_positive
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
-SOLVERS = ("newton", "riqn", "broyden", "dense")  # of `enum class Solver` in core/solvers.hpp
+SOLVERS = (
+    "newton",
+    "riqn",
+    "broyden",
+    "dense",
+)  # of `enum class Solver` in root_direction.hpp
 # Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step.
 _SUZUKI = 1 / (4 - 4 ** (1 / 3))
 _KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
@@ -32,7 +38,12 @@ COMPOSITIONS = {
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
-GUESSES = ("extrapolate", "current", "velocity", "acceleration")  # of `enum class Guess` in core/stepper.hpp
+GUESSES = (
+    "extrapolate",
+    "current",
+    "velocity",
+    "acceleration",
+)  # of `enum class Guess` in core/integrators/newton_run.hpp
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.interop.number_step import NumberStep
+from symplectree.interop.coordinate_step import NumberStep
 
 TARGET = "symplectree_step"
 STEPS: dict[int, NumberStep] = {}  # by number

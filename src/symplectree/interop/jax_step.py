@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.interop.coordinate_step import NumberStep
 from symplectree.interop.jax_calls import kept
 from symplectree.interop.jax_primitive import step_primitive
-from symplectree.interop.number_step import NumberStep
 from symplectree.mechanism.model import Model
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symplectree.errors import ModelError
-from symplectree.interop.number_step import NumberStep
+from symplectree.interop.coordinate_step import NumberStep
 from symplectree.mechanism.model import Model
 
 

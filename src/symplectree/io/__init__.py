@@ -11,7 +11,7 @@ from symplectree.errors import ModelError
 if TYPE_CHECKING:
     from symplectree.io.robots.meshes import Packages
     from symplectree.mechanism import Mechanism, Model
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 ROBOTS = (".urdf", ".xml", ".mjcf")
 KNOWN = "a .sexp, .urdf, .xml or .mjcf file"

@@ -25,12 +25,12 @@ from symplectree.errors import ModelError
 from symplectree.io.layout import Form, number
 from symplectree.io.reader import Node, Source, nearest, shown
 from symplectree.joints.formula import MOST
-from symplectree.numeric import real_array
 from symplectree.symbolic.formula import MANY, OPERATIONS, Formula, Step, from_tape
 from symplectree.symbolic.pose_formula import PoseTape
 from symplectree.symbolic.tape import OPERATIONS as TAPE_OPERATIONS
 from symplectree.symbolic.tape import Tape
 from symplectree.symbolic.tape_function import TapeFunction
+from symplectree.validation import real_array
 
 DERIVATIVES = 4  # a tape gives the value and three derivatives
 POSE = 12  # numbers of a pose

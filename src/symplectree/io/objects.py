@@ -24,8 +24,8 @@ from symplectree.io.layout import Form, flat, number, text
 from symplectree.io.reader import Node, Source, meant, nearest, shown
 from symplectree.joints import Joint, SymbolicJoint
 from symplectree.mechanism.mechanism import Frame
-from symplectree.numeric import real_array
-from symplectree.numeric import shown as shown_value
+from symplectree.validation import real_array
+from symplectree.validation import shown as shown_value
 
 RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", "shape", *FUNCTIONS}
 RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz"}

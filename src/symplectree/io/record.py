@@ -30,8 +30,8 @@ import numpy as np
 
 from symplectree.errors import ModelError, ResultError
 from symplectree.mechanism.model import Model
-from symplectree.settings import Restart, Settings
-from symplectree.trajectory import Trajectory
+from symplectree.simulation.run_record import Restart, Settings
+from symplectree.simulation.trajectory import Trajectory
 
 FORMAT = 1  # of the attribute `symplectree`; a reader of this version reads no higher
 COUNTS = ("iterations", "substeps")
@@ -146,7 +146,7 @@ def _common(units: Variable) -> str:
 
 
 def _attributes(trajectory: Trajectory) -> dict[str, Any]:
-    from symplectree.version import version
+    from symplectree.cli.version import version
 
     given = trajectory.settings
     attributes: dict[str, Any] = {

@@ -14,10 +14,10 @@ import numpy as np
 
 from symplectree.errors import ModelError, ResultError
 from symplectree.io import netcdf
+from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import Record, Variable, record_of, trajectory_of
 from symplectree.mechanism.model import Model
-from symplectree.trajectory import Trajectory
-from symplectree.writing import checked_path, replacing
+from symplectree.simulation.trajectory import Trajectory
 
 NETCDF = (".nc", ".nc4", ".h5", ".hdf5")
 SUFFIXES = (*NETCDF, ".npz", ".csv")

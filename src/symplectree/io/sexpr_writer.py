@@ -21,7 +21,7 @@ from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
 from symplectree.mechanism.mechanism import Frame, Mass, Mechanism, with_frame_names
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 NESTED = 20  # frames in frames, before a new line of descent begins
 

@@ -22,10 +22,10 @@ import numpy as np
 
 from symplectree.errors import ModelError, ResultError
 from symplectree.io import netcdf
+from symplectree.io.atomic_write import checked_path, reason, replacing
 from symplectree.io.record import COUNTS, ROWS, Record, Variable, record_of
 from symplectree.io.results import NETCDF, SUFFIXES, read, save
-from symplectree.recording import Recording
-from symplectree.writing import checked_path, reason, replacing
+from symplectree.simulation.recording import Recording
 
 FLUSH = 1.0  # s between blocks of the journal
 WHOLE = 3.0  # s between replacements of the file, so that it is never more than 5 s old for other programs, either;

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
 from symplectree.lie import AXES, Array, axis_vector, inverse
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
 

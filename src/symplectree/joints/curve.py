@@ -11,10 +11,10 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.numeric import real_array, shown
 from symplectree.symbolic.frames import curve_frame
 from symplectree.symbolic.rigid import rotation
 from symplectree.symbolic.tape_function import TapeFunction
+from symplectree.validation import real_array, shown
 
 
 @dataclass(frozen=True)

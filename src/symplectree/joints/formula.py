@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import Array
-from symplectree.numeric import real_array, shown
 from symplectree.symbolic.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
 from symplectree.symbolic.rigid import matrix, quiet
 from symplectree.symbolic.switches import jump, switch_tape
 from symplectree.symbolic.tape import Tape
 from symplectree.symbolic.tape_function import TapeFunction, as_tape
 from symplectree.symbolic.trace import untraceable
+from symplectree.validation import real_array, shown
 
 MOST = 6  # coordinates of one joint
 MUCH = 0.5  # change of an entry of a rotation between two states that makes one look closer

@@ -11,9 +11,9 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint
 from symplectree.joints.formula import FormulaJoint, SymbolicJoint
-from symplectree.numeric import is_positive, real_array, shown
+from symplectree.symbolic.joint_poses import joint_pose
 from symplectree.symbolic.rigid import matrix, pose
-from symplectree.symbolic.steps import joint_pose
+from symplectree.validation import is_positive, real_array, shown
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.numeric import is_positive, shown
 from symplectree.symbolic.tape_function import TapeFunction
+from symplectree.validation import is_positive, shown
 
 
 @dataclass(frozen=True)

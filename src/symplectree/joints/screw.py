@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint, Step, column, unit_axis
 from symplectree.lie import Array, pose, rotation
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Frame
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Mass
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 
 @dataclass(frozen=True)

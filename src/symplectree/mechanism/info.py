@@ -53,7 +53,7 @@ def describe(model: Model) -> str:
 
 def _constraints(model: Model) -> str:
     """How many rows constraints have, their rank, and which rows depend on others."""
-    from symplectree.assembly import generic_rank
+    from symplectree.constraints.assembly import generic_rank
 
     text, count = "1 constraint row" if len(model.rows) == 1 else f"{len(model.rows)} constraint rows", len(model.rows)
     rows = generic_rank(model)

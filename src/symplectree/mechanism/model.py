@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symplectree.sharing.spread import Sharing
     from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.pose_formula import PoseFormula
-    from symplectree.symbolic.step_code import StepCode
+    from symplectree.symbolic.variational_step_code import StepCode
 
 KINDS = (
     "revolute",
@@ -31,7 +31,7 @@ KINDS = (
     "ball",
     "free",
     "formula",
-)  # in the order of `enum class Kind` in core/model.hpp
+)  # in the order of `enum class Kind` in core/model/model.hpp
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ class Model:
         Raises ModelError where no code can be made (constraints, springs between bodies, loads, force functions, rotors
         or dampers on Ball and Free joints), naming the culprit, and when llvmlite is not installed.
         """
-        from symplectree.symbolic.step_code import compile_step
+        from symplectree.symbolic.variational_step_code import compile_step
 
         refuse_followers(self, "for which no step is compiled; use the model as it is")
         compiled = replace(self, step_code=compile_step(self, progress=progress))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.numeric import real_array, shown
+from symplectree.validation import real_array, shown
 
 SIZES = {"sphere": 1, "box": 3, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 2, "mesh": 0}
 GREY = (0.5, 0.5, 0.5, 1.0)  # of what no colour is given to; a mesh then has the colours of its file

@@ -12,9 +12,9 @@ from symplectree.dynamics.arguments import inputs_vector
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.numeric import real_array, shown
 from symplectree.symbolic import llvm
 from symplectree.symbolic.native_code import native_code
+from symplectree.validation import real_array, shown
 
 Backend = Literal["llvm", "casadi"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from symplectree.errors import ModelError
 
-# The core's operations, in the order of `enum class Op` in core/tape.hpp.
+# The core's operations, in the order of `enum class Op` in core/formula/tape.hpp.
 OPERATIONS = (
     "CONST", "INPUT", "OUTPUT", "ADD", "SUB", "MUL", "DIV", "NEG", "SQ", "TWICE", "INV", "SQRT", "SIN", "COS", "TAN",
     "ASIN", "ACOS", "ATAN", "ATAN2", "SINH", "COSH", "TANH", "EXP", "LOG", "POW", "FABS", "SIGN", "FMIN", "FMAX",

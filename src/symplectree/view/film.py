@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from symplectree.dynamics import pose
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.numeric import is_positive, shown
+from symplectree.validation import is_positive, shown
 from symplectree.view.camera import Camera, View, camera_for, upward
 from symplectree.view.outline import Place
 from symplectree.view.scene import Scene, points_of, scene, stretched
 from symplectree.view.surfaces import surface
 
 if TYPE_CHECKING:
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 RATE = 30.0  # pictures per second
 MOST_PICTURES = 2000

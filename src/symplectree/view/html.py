@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.view.camera import View
 from symplectree.view.film import film
-from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 ENDINGS = (".html", ".htm")
 

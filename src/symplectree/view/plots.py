@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.lie import Array
-from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 # Units of the coordinates and of the velocities of each kind of elementary joint.
 UNITS = {

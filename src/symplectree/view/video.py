@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.lie import Array
-from symplectree.numeric import shown
+from symplectree.validation import shown
 from symplectree.view.camera import Camera, View, upward
 from symplectree.view.film import RATE, Film, film
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, round_length
 from symplectree.view.surfaces import coarser, line_surface, surface
-from symplectree.writing import checked_path, replacing
 
 if TYPE_CHECKING:
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 ENDINGS = (".mp4",)
 DETAIL = 1.5  # pixels, below which meshes have none

@@ -18,7 +18,7 @@ from symplectree.view.film import film
 from symplectree.view.plots import Panel, panels
 
 if TYPE_CHECKING:
-    from symplectree.trajectory import Trajectory
+    from symplectree.simulation.trajectory import Trajectory
 
 FRAMES = 30.0  # moves per second
 PLOTS = 8.0  # changes of the curves' shade per second

@@ -1,0 +1,67 @@
+// Steps in plain numbers, on rows of NumPy's arrays.
+#include "linearization/coordinate_step.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/native.hpp"
+
+namespace symplectree {
+namespace {
+
+class NativeNumberStep {
+ public:
+  NativeNumberStep(NativeModel& model, int action, double alpha, int solver, double tolerance, int max_iterations,
+                   double step, std::vector<std::string> numbers, std::vector<std::string> equations,
+                   std::string solver_name, bool quiet)
+      : steps_(std::make_shared<NumberSteps>(
+            model.model, StepChoice{action, alpha, solver, tolerance, max_iterations, step},
+            NumberSteps::Names{std::move(numbers), std::move(equations), std::move(solver_name)}, quiet)) {}
+  NativeNumberStep(const NativeNumberStep&) = delete;
+  ~NativeNumberStep() {
+    if (number_) StepRegistry::instance().remove(number_);
+  }
+
+  // The number by which compiled code finds the step, as long as this object lives; that is until Python ends, with
+  // programs that may run until then, which is no leak to warn of.
+  std::int64_t number() {
+    nb::set_leak_warnings(false);
+    if (!number_) number_ = StepRegistry::instance().add(steps_);
+    return number_;
+  }
+
+  // None, or why there is no result: text, and residual and place of a step without solution. J and H may be empty.
+  nb::object compute(In q, In p, In u, Out q1, Out p1, Out J, Out H) {
+    const StepBuffers at{q.data(),
+                         p.data(),
+                         u.data(),
+                         q1.data(),
+                         p1.data(),
+                         J.size() ? J.data() : nullptr,
+                         H.size() ? H.data() : nullptr};
+    RowFailure failure;
+    {
+      nb::gil_scoped_release unlocked;
+      failure = steps_->compute(q.size() / steps_->nq(), at);
+    }
+    if (failure.text.empty()) return nb::none();
+    return nb::make_tuple(failure.text, failure.no_solution, failure.residual, failure.worst);
+  }
+
+ private:
+  std::shared_ptr<NumberSteps> steps_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace
+
+void bind_number_step(nb::module_& module) {
+  nb::class_<NativeNumberStep>(module, "NumberStep")
+      .def(nb::init<NativeModel&, int, double, int, double, int, double, std::vector<std::string>,
+                    std::vector<std::string>, std::string, bool>(),
+           nb::keep_alive<1, 2>())
+      .def("compute", &NativeNumberStep::compute)
+      .def_prop_ro("number", &NativeNumberStep::number);
+}
+
+}  // namespace symplectree

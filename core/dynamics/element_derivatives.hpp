@@ -1,0 +1,218 @@
+// Generalized forces of the elements with their exact derivatives, O(n²) each at most.
+//
+// Potential parts: energy V, gradient D_i V, Hessian D_j D_i V. The rest: force f_i, D_j f_i, ∂f_i/∂v_j.
+// Templated on the scalar: with dual numbers the same code gives the second derivatives of f.
+#pragma once
+
+#include <algorithm>
+
+#include "dynamics/lagrangian_derivatives.hpp"
+
+namespace symplectree {
+
+template <class T>
+struct ElementTerms {
+  T energy{};
+  std::vector<T> gradient, hessian, force, force_dq, force_dv;
+
+  explicit ElementTerms(int n) : gradient(n), hessian(n * n), force(n), force_dq(n * n), force_dv(n * n) {}
+
+  void clear() {
+    energy = T(0);
+    for (auto* terms : {&gradient, &hessian, &force, &force_dq, &force_dv})
+      std::fill(terms->begin(), terms->end(), T(0));
+  }
+};
+
+// Velocity columns of a point on a path, and how they change.
+template <class T>
+struct PointColumns {
+  const Columns<T>* c = nullptr;
+  std::vector<char> moves;  // does coordinate j move the point?
+  std::vector<Vec3<T>> column;
+  Vec3<T> x;  // the point
+
+  explicit PointColumns(int n) : moves(n), column(n) {}
+
+  void update(const Columns<T>& columns, int body, const Vec3<T>& point) {
+    c = &columns, x = point;
+    std::fill(moves.begin(), moves.end(), 0);
+    std::fill(column.begin(), column.end(), Vec3<T>{});
+    c->for_path(body, [&](int j) {
+      moves[j] = 1;
+      column[j] = c->at(j, x);
+    });
+  }
+
+  // D_j of column i: the coordinate nearer the root turns the other's column; a formula's own also vary.
+  Vec3<T> change(int i, int j) const {
+    if (!moves[i] || !moves[j]) return {};
+    const Vec3<T> turned = c->at_or_above(j, i) ? cross(c->s[j].angular, column[i]) : cross(c->s[i].angular, column[j]);
+    const PoseFormula* formula = c->formula(i, j);
+    return formula ? turned + c->varying_at(*formula, i, j, x) : turned;
+  }
+};
+
+// Scratch memory and result.
+template <class T>
+struct ElementWorkspace {
+  DerivativeWorkspace<T> kinematics;
+  PointColumns<T> a, b;
+  std::vector<Vec3<T>> delta;
+  std::vector<T> g, rate_dq, length_dqdq, q, v;
+  std::vector<double> direction, rate;
+  ElementTerms<T> out;
+
+  explicit ElementWorkspace(const Model& m)
+      : kinematics(m),
+        a(m.nv),
+        b(m.nv),
+        delta(m.nv),
+        g(m.nv),
+        rate_dq(m.nv),
+        length_dqdq(m.nv * m.nv),
+        q(m.nq),
+        v(m.nv),
+        direction(m.nv),
+        rate(m.nq),
+        out(m.nv) {}
+};
+
+template <class T>
+void add_line(const Model& m, const Line& line, const T* v, ElementWorkspace<T>& e) {
+  const int n = m.nv;
+  const Workspace<T>& w = e.kinematics.base;
+  ElementTerms<T>& out = e.out;
+  auto &a = e.a, &b = e.b;
+  auto &g = e.g, &rate_dq = e.rate_dq, &length_dqdq = e.length_dqdq;  // g_i = D_i ℓ
+  auto& delta = e.delta;
+  const Vec3<T> xa = position(line.a, w), xb = position(line.b, w);
+  a.update(e.kinematics.columns, line.a.body, xa);
+  b.update(e.kinematics.columns, line.b.body, xb);
+  std::fill(rate_dq.begin(), rate_dq.end(), T(0));
+  std::fill(length_dqdq.begin(), length_dqdq.end(), T(0));
+  const LineState<T> s = line_state(line, m.potentials, xb - xa);
+  const T inverse = value_of(s.length) == 0 ? T(0) : T(1) / s.length;
+  T rate(0);
+  for (int i = 0; i < n; ++i) {
+    delta[i] = b.column[i] - a.column[i];
+    g[i] = dot(s.u, delta[i]);
+    rate += g[i] * v[i];
+  }
+  out.energy += s.energy;
+  for (int i = 0; i < n; ++i) {
+    if (!a.moves[i] && !b.moves[i]) continue;
+    out.gradient[i] += s.slope_over_length * dot(s.d, delta[i]);
+    for (int j = 0; j < n; ++j) {
+      if (!a.moves[j] && !b.moves[j]) continue;
+      const T across = dot(delta[i], delta[j]) - g[i] * g[j];
+      const Vec3<T> change = b.change(i, j) - a.change(i, j);
+      out.hessian[n * i + j] += s.curvature * g[i] * g[j] + s.slope_over_length * (across + dot(s.d, change));
+      length_dqdq[n * i + j] = inverse * across + dot(s.u, change);
+      rate_dq[j] += length_dqdq[n * i + j] * v[i];
+    }
+  }
+  if (line.damping == 0) return;
+  const T k(line.damping);
+  for (int i = 0; i < n; ++i) {
+    out.force[i] -= k * rate * g[i];
+    for (int j = 0; j < n; ++j) {
+      out.force_dq[n * i + j] -= k * (rate_dq[j] * g[i] + rate * length_dqdq[n * i + j]);
+      out.force_dv[n * i + j] -= k * g[i] * g[j];
+    }
+  }
+}
+
+template <class T>
+void add_wrench(const Model& m, const Wrench& row, const double* inputs, ElementWorkspace<T>& e) {
+  const Workspace<T>& w = e.kinematics.base;
+  const Columns<T>& c = e.kinematics.columns;
+  ElementTerms<T>& out = e.out;
+  PointColumns<T>& p = e.a;
+  p.update(c, row.point.body, position(row.point, w));
+  const Spatial<T> f = world_wrench(row, inputs, w);
+  c.for_path(row.point.body, [&](int i) {
+    const Vec3<T>& turn = c.s[i].angular;
+    out.force[i] += dot(turn, f.angular) + dot(p.column[i], f.linear);
+    c.for_path(row.point.body, [&](int j) {
+      T change = dot(p.change(i, j), f.linear);
+      if (c.at_or_above(j, i)) change += dot(cross(c.s[j].angular, turn), f.angular);
+      if (const PoseFormula* own = c.formula(i, j)) change += dot(c.varying(*own, i, j).angular, f.angular);
+      if (!row.world_axes)  // the wrench itself turns with the body
+        change += dot(turn, cross(c.s[j].angular, f.angular)) + dot(p.column[i], cross(c.s[j].angular, f.linear));
+      out.force_dq[m.nv * i + j] += change;
+    });
+  });
+}
+
+inline void add_user(const Model& m, const UserElement& u, const double* q, const double* v,
+                     ElementTerms<double>& out) {
+  if (u.kind == UserElement::Constraint) return;
+  UserTerms t;
+  t.evaluate(u, 2, q, v);
+  const int k = u.size();
+  if (u.kind == UserElement::Potential) out.energy += t.value[0];
+  for (int i = 0; i < k; ++i) {
+    (u.kind == UserElement::Potential ? out.gradient : out.force)[u.v[i]] +=
+        u.kind == UserElement::Potential ? t.first[i] : t.value[i];
+    for (int j = 0; j < k; ++j) {
+      const int at = m.nv * u.v[i] + u.v[j];
+      if (u.kind == UserElement::Potential) {
+        out.hessian[at] += t.second[k * i + j];
+      } else {
+        out.force_dq[at] += t.first[k * i + j];
+        out.force_dv[at] += t.second[k * i + j];
+      }
+    }
+  }
+}
+
+// e.out ← the terms of all elements, or of the one with index `owner` when that is not negative, at (q, v).
+template <class T>
+void element_derivatives(const Model& m, int owner, const T* q, const T* v, const double* inputs,
+                         ElementWorkspace<T>& e) {
+  e.kinematics.template place<1>(q);
+  ElementTerms<T>& out = e.out;
+  out.clear();
+  const auto chosen = [owner](int of) { return owner < 0 || of == owner; };
+  for (const JointSpring& s : m.joint_springs) {
+    if (!chosen(s.owner)) continue;
+    const T stretch = q[s.q] - T(s.rest);
+    out.energy += T(0.5 * s.stiffness) * stretch * stretch;
+    out.gradient[s.v] += T(s.stiffness) * stretch;
+    out.hessian[m.nv * s.v + s.v] += T(s.stiffness);
+  }
+  for (const JointDamper& d : m.joint_dampers) {
+    if (!chosen(d.owner)) continue;
+    out.force[d.v] -= T(d.damping) * v[d.v];
+    out.force_dv[m.nv * d.v + d.v] -= T(d.damping);
+  }
+  for (const JointForce& f : m.joint_forces)
+    if (chosen(f.owner)) out.force[f.v] += T(f.value) + (f.input >= 0 ? T(inputs[f.input]) : T(0));
+  if constexpr (std::is_same_v<T, double>)
+    for (const UserElement& u : m.users)
+      if (chosen(u.owner)) add_user(m, u, q, v, out);
+  for (const Line& line : m.lines)
+    if (chosen(line.owner)) add_line(m, line, v, e);
+  for (const Wrench& row : m.wrenches)
+    if (chosen(row.owner)) add_wrench(m, row, inputs, e);
+}
+
+// Dual copies of (q, v), moving along increment k of q (or of v, with `of_velocity`). A quaternion's first change along
+// a rotation vector d is ½ q ⊗ (0, d).
+inline void seed(const Model& m, const double* q, const double* v, int k, bool of_velocity, ElementWorkspace<Dual>& e) {
+  for (int i = 0; i < m.nq; ++i) e.q[i] = q[i];
+  for (int j = 0; j < m.nv; ++j) e.v[j] = v[j];
+  if (of_velocity) {
+    e.v[k].slope = 1;
+    return;
+  }
+  std::vector<double>& direction = e.direction;
+  std::vector<double>& rate = e.rate;
+  std::fill(direction.begin(), direction.end(), 0.0);
+  direction[k] = 1;
+  configuration_rate(m, q, direction.data(), rate.data());
+  for (int i = 0; i < m.nq; ++i) e.q[i].slope = rate[i];
+}
+
+}  // namespace symplectree

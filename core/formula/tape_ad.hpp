@@ -1,0 +1,138 @@
+// Tapes executed on numbers that carry derivatives up to the second.
+#pragma once
+
+#include "formula/tape.hpp"
+#include "scalar/dual.hpp"
+
+namespace symplectree {
+
+// f(x, y) from its value and derivatives at the values of x and y, as `lifted` of one variable.
+template <class T>
+T lifted(double f, double fx, double fy, double fxx, double fxy, double fyy, const T& x, const T& y) {
+  const T a = x - T(value_of(x)), b = y - T(value_of(y));
+  return T(f) + a * (T(fx) + T(0.5 * fxx) * a + T(fxy) * b) + b * (T(fy) + T(0.5 * fyy) * b);
+}
+
+template <class T>
+T lifted_power(const T& x, const T& y) {
+  const double a = value_of(x), b = value_of(y), f = std::pow(a, b);
+  const double log = a > 0 ? std::log(a) : 0;  // a base that is not positive has a constant exponent
+  const auto power = [a](double factor, double exponent) { return factor == 0 ? 0.0 : factor * std::pow(a, exponent); };
+  return lifted(f, power(b, b - 1), log * f, power(b * (b - 1), b - 2), a > 0 ? power(1 + b * log, b - 1) : 0.0,
+                log * log * f, x, y);
+}
+
+template <class T>
+T lifted_atan2(const T& y, const T& x) {
+  const double a = value_of(y), b = value_of(x), s = a * a + b * b, fa = b / s, fb = -a / s;
+  return lifted(std::atan2(a, b), fa, fb, -2 * fa * a / s, (a * a - b * b) / (s * s), -2 * fb * b / s, y, x);
+}
+
+// One operation of a tape.
+template <class T>
+T lifted_operation(Op op, const T& x, const T& y) {
+  const double a = value_of(x), b = value_of(y);
+  const auto of = [&x](double f, double df, double ddf) { return lifted(f, df, ddf, x); };
+  switch (op) {
+    case Op::Add:
+      return x + y;
+    case Op::Sub:
+      return x - y;
+    case Op::Mul:
+      return x * y;
+    case Op::Div:
+      return x / y;
+    case Op::Neg:
+      return -x;
+    case Op::Sq:
+      return x * x;
+    case Op::Twice:
+      return x + x;
+    case Op::Inv:
+      return T(1) / x;
+    case Op::Sqrt:
+      return of(std::sqrt(a), 0.5 / std::sqrt(a), -0.25 / (a * std::sqrt(a)));
+    case Op::Sin:
+      return of(std::sin(a), std::cos(a), -std::sin(a));
+    case Op::Cos:
+      return of(std::cos(a), -std::sin(a), -std::cos(a));
+    case Op::Tan: {
+      const double t = std::tan(a), s = 1 + t * t;
+      return of(t, s, 2 * t * s);
+    }
+    case Op::Asin: {
+      const double s = 1 / (1 - a * a), r = std::sqrt(s);
+      return of(std::asin(a), r, a * r * s);
+    }
+    case Op::Acos: {
+      const double s = 1 / (1 - a * a), r = std::sqrt(s);
+      return of(std::acos(a), -r, -a * r * s);
+    }
+    case Op::Atan: {
+      const double s = 1 / (1 + a * a);
+      return of(std::atan(a), s, -2 * a * s * s);
+    }
+    case Op::Atan2:
+      return lifted_atan2(x, y);
+    case Op::Sinh:
+      return of(std::sinh(a), std::cosh(a), std::sinh(a));
+    case Op::Cosh:
+      return of(std::cosh(a), std::sinh(a), std::cosh(a));
+    case Op::Tanh: {
+      const double t = std::tanh(a), s = 1 - t * t;
+      return of(t, s, -2 * t * s);
+    }
+    case Op::Exp:
+      return of(std::exp(a), std::exp(a), std::exp(a));
+    case Op::Log:
+      return of(std::log(a), 1 / a, -1 / (a * a));
+    case Op::Pow:
+      return lifted_power(x, y);
+    case Op::Fabs:
+      return a < 0 ? -x : x;
+    case Op::Fmin:
+      return a <= b ? x : y;
+    case Op::Fmax:
+      return a >= b ? x : y;
+    case Op::IfElseZero:
+      return a != 0 ? y : T(0);
+    case Op::Assign:
+      return x;
+    case Op::Sign:
+      return T(a > 0 ? 1 : a < 0 ? -1 : 0);
+    case Op::Lt:
+      return T(a < b);
+    case Op::Le:
+      return T(a <= b);
+    case Op::Eq:
+      return T(a == b);
+    case Op::Ne:
+      return T(a != b);
+    case Op::Not:
+      return T(a == 0);
+    case Op::And:
+      return T(a != 0 && b != 0);
+    case Op::Or:
+      return T(a != 0 || b != 0);
+    default:
+      return T(0);  // Const, Input and Output are no operations
+  }
+}
+
+// `work` holds tape.work_size numbers.
+template <class T>
+void run_lifted(const Tape& tape, const T* in, T* out, T* work) {
+  for (const Instruction& i : tape.code) {
+    if (i.op == Op::Const) {
+      work[i.result] = T(i.constant);
+    } else if (i.op == Op::Input) {
+      work[i.result] = in[i.first];
+    } else if (i.op == Op::Output) {
+      out[i.result] = work[i.first];
+    } else {
+      work[i.result] = lifted_operation(i.op, work[i.first], work[i.second]);
+    }
+  }
+}
+
+}  // namespace symplectree

@@ -1,0 +1,238 @@
+// Gauss collocation on (q, p): the Galerkin variational integrator with Gauss quadrature, on rotations with paths
+// R exp(w(t)) of polynomial w about the middle of each step (see Chart). Order 2s with s stages, symplectic and
+// symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side, starting from
+// the polynomial through the stages of the steps before.
+#pragma once
+
+#include "integrators/gauss/chart_flow.hpp"
+#include "integrators/gauss/gauss_nodes.hpp"
+
+namespace symplectree {
+
+// Weights that carry rates at the nodes of the last step (and at the last `older` nodes of the one before) to the nodes
+// of the next: Lagrange polynomials. Lanes are stages of the next step.
+template <int W>
+struct Predictor {
+  int older;
+  std::array<Pack<W>, 4> of_last, of_older;
+
+  Predictor(const Tableau& t, int older_nodes) : older(older_nodes) {
+    std::array<double, 8> nodes{};
+    const int s = t.stages, count = s + older;
+    for (int j = 0; j < s; ++j) nodes[j] = t.c[j];
+    for (int j = 0; j < older; ++j) nodes[s + j] = t.c[s - older + j] - 1;
+    for (int i = 0; i < W; ++i)
+      for (int j = 0; j < count; ++j) {
+        double weight = 1;
+        for (int k = 0; k < count; ++k)
+          if (k != j) weight *= (1 + t.c[std::min(i, s - 1)] - nodes[k]) / (nodes[j] - nodes[k]);
+        (j < s ? of_last[j] : of_older[s - older + j - s]).set(i, weight);
+      }
+  }
+
+  Pack<W> operator()(int stages, const Pack<W>& last, const Pack<W>& before) const {
+    Pack<W> sum;
+    for (int j = 0; j < stages; ++j) sum += of_last[j] * Pack<W>(last[j]);
+    for (int j = stages - older; j < stages; ++j) sum += of_older[j] * Pack<W>(before[j]);
+    return sum;
+  }
+};
+
+// W: lanes of a pack, at least as many as stages; lanes beyond the last stage repeat it.
+template <int W>
+class GaussRun {
+ public:
+  std::vector<double> q, p;
+  long iterations = 0;
+
+  GaussRun(const Model& m, int stages, double tolerance, int max_iterations)
+      : q(m.nq),
+        p(m.nv),
+        m_(m),
+        t_(gauss_tableau(stages)),
+        tolerance_(tolerance),
+        max_iterations_(max_iterations),
+        one_(m),
+        all_(m),
+        charts_(m),
+        size_(2 * m.nv + 3 * m.quaternions.size()),
+        start_(2 * m.nv),
+        end_(2 * m.nv),
+        slope_(size_),
+        change_(size_),
+        z_(2 * m.nv),
+        rate_(size_),
+        newest_(size_),
+        last_(size_),
+        before_(size_) {
+    for (int j = 0; j < stages; ++j)
+      for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
+    for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
+  }
+
+  void reset(const double* q0, const double* p0) {
+    std::copy(q0, q0 + m_.nq, q.begin());
+    std::copy(p0, p0 + m_.nv, p.begin());
+    known_ = 0;
+  }
+
+  // One step under forces(t, q, v) → (tau, inputs), which are the same in all stages when they are `constant`; false
+  // when the stages are not found, and the state stays.
+  template <class Forces>
+  bool step(double t, double h, bool constant, Forces&& forces) {
+    if (h != h_) known_ = 0;
+    h_ = h;
+    charts_.begin(q.data(), p.data(), start_.data());
+    predict(t, forces);
+    const bool together = constant && m_.users.empty();
+    double last = INFINITY;
+    for (int it = 0; it < max_iterations_; ++it) {
+      ++iterations;
+      const auto [change, size] = together ? iterate_together(t, h, forces) : iterate_in_turn(t, h, forces);
+      if (!std::isfinite(change)) return fail();
+      // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
+      const double ratio = it == 0 ? 1 : std::min(change / last, 0.5);
+      if (change * ratio <= tolerance_ * size || (change < 1e-10 * size && change >= last)) return finish(h);
+      if (it > 8 && change > 2 * last) return fail();
+      last = change;
+    }
+    return fail();
+  }
+
+  // v = M(q)⁻¹ p.
+  void velocity(double* v) { velocity_of_momentum(m_, q.data(), p.data(), v, one_.w); }
+
+ private:
+  struct Change {
+    double largest, size;  // of a rate between two iterates; of the rates
+  };
+
+  // rate_ ← a guess for the stages.
+  template <class Forces>
+  void predict(double t, Forces&& forces) {
+    if (known_ == 0) {
+      std::fill(change_.begin(), change_.end(), 0.0);
+      charts_.centre(change_.data(), start_.data());
+      one_.evaluate(charts_, start_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(t, x, u); });
+      for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(slope_[k]);
+      return;
+    }
+    const Predictor<W>& predictor = predictors_[known_ > 1 ? best_ : 0];
+    for (int k = 0; k < size_; ++k) rate_[k] = predictor(t_.stages, last_[k], before_[k]);
+  }
+
+  // Charts and the beginning in them from the rates, which say how far the step will turn.
+  void centre(double h) {
+    if (m_.quaternions.empty()) return;
+    for (int k = 0; k < size_; ++k) change_[k] = change(k, h);
+    charts_.centre(change_.data(), start_.data());
+  }
+
+  double change(int k, double h) const {
+    double sum = 0;
+    for (int j = 0; j < t_.stages; ++j) sum += t_.b[j] * rate_[k][j];
+    return h * sum;
+  }
+
+  // z_ at all stages from the rates.
+  void place_stage(int k, double h) {
+    Pack<W> sum;
+    for (int j = 0; j < t_.stages; ++j) sum += a_[j] * Pack<W>(rate_[k][j]);
+    z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
+  }
+
+  // One iteration of all stages side by side.
+  template <class Forces>
+  Change iterate_together(double t, double h, Forces&& forces) {
+    centre(h);
+    for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
+    all_.evaluate(charts_, z_.data(), newest_.data(),
+                  [&](auto*, auto*) { return forces(t, start_.data(), start_.data()); });
+    Pack<W> change, size;
+    for (int k = 0; k < size_; ++k) {
+      change = larger(change, newest_[k] - rate_[k]);
+      size = larger(size, newest_[k]);
+    }
+    std::swap(newest_, rate_);
+    return {largest(change), largest(size)};
+  }
+
+  // One iteration of the stages one after the other, each with the newest rates of the others.
+  template <class Forces>
+  Change iterate_in_turn(double t, double h, Forces&& forces) {
+    Change out{0, 0};
+    centre(h);
+    for (int i = 0; i < t_.stages; ++i) {
+      for (int k = 0; k < 2 * m_.nv; ++k) {
+        place_stage(k, h);
+        end_[k] = z_[k][i];
+      }
+      const double at = t + t_.c[i] * h;
+      one_.evaluate(charts_, end_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(at, x, u); });
+      for (int k = 0; k < size_; ++k) {
+        const double change = std::fabs(slope_[k] - rate_[k][i]);
+        if (exceeds(change, out.largest)) out.largest = change;
+        out.size = std::max(out.size, std::fabs(slope_[k]));
+        rate_[k].set(i, slope_[k]);
+      }
+    }
+    return out;
+  }
+
+  // The largest of all parts, NaN when there is one.
+  static double largest(const Pack<W>& x) {
+    double out = 0;
+    for (int k = 0; k < W; ++k)
+      if (exceeds(x[k], out)) out = x[k];
+    return out;
+  }
+
+  bool fail() {
+    known_ = 0;
+    return false;
+  }
+
+  bool finish(double h) {
+    centre(h);
+    double spoiled = 0;  // 0, or not a number when an end is not finite
+    for (int k = 0; k < 2 * m_.nv; ++k) {
+      end_[k] = start_[k] + change(k, h);
+      spoiled += 0 * end_[k];
+    }
+    if (spoiled != 0) return fail();
+    charts_.finish(change_.data(), end_.data(), q.data(), p.data());
+    if (known_ > 1) choose_predictor();
+    std::swap(before_, last_);
+    last_ = rate_;
+    known_ = std::min(known_ + 1, 2);
+    return true;
+  }
+
+  // best_ ← the predictor that would have served best in this step.
+  void choose_predictor() {
+    double least = INFINITY;
+    for (std::size_t c = 0; c < predictors_.size(); ++c) {
+      Pack<W> off;
+      for (int k = 0; k < size_; ++k) off = larger(off, predictors_[c](t_.stages, last_[k], before_[k]) - rate_[k]);
+      if (const double error = largest(off); error < least) least = error, best_ = c;
+    }
+  }
+
+  const Model& m_;
+  Tableau t_;
+  double tolerance_;
+  int max_iterations_;
+  ChartFlow<double> one_;
+  ChartFlow<Pack<W>> all_;
+  Charts charts_;
+  int size_;                  // of (c, π, G)
+  std::array<Pack<W>, 4> a_;  // columns of the tableau's a
+  std::vector<Predictor<W>> predictors_;
+  std::vector<double> start_, end_, slope_, change_;
+  std::vector<Pack<W>> z_, rate_, newest_, last_, before_;  // of (c, π), rates of (c, π, G); lanes are stages
+  int known_ = 0;                                           // how many of the steps before serve to predict
+  std::size_t best_ = 0;
+  double h_ = 0;
+};
+
+}  // namespace symplectree

@@ -1,0 +1,215 @@
+// The midpoint action h L((1−α) q + α q', (q' − q)/h) in the coordinates themselves, JM08 (22)–(26), JM09 (19)–(22),
+// (43); Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. Residual
+// and exact Newton direction take O(n). A spring or damper between two moving bodies adds three to six sweeps; when
+// these outnumber the coordinates, the full matrix is used, O(n³), as with Solver::Dense, with constraints, prescribed
+// coordinates and elements of the user's own.
+#pragma once
+
+#include <memory>
+
+#include "integrators/body_action/root_direction.hpp"
+#include "integrators/midpoint/midpoint_dense.hpp"
+#include "integrators/midpoint/midpoint_newton.hpp"
+
+namespace symplectree {
+
+// Midpoint, as a scheme for VariationalRun.
+class MidpointScheme {
+ public:
+  static constexpr bool several_roots = false;  // springs are implicit: a guess may be far off and Newton still right
+
+  MidpointScheme(const Model& m, double alpha, Solver solver)
+      : m_(m),
+        mid_(m, alpha),
+        p0_(m.nv),
+        r_(m.nv + m.rows),
+        scale_(m.nv + m.rows),
+        impulse_(m.nv),
+        impulse_size_(m.nv),
+        reaction_(m.nv),
+        noise_(m.size()),
+        driven_(m.nv),
+        rows_(m),
+        start_(m),
+        end_(m) {
+    const bool many = static_cast<int>(LoadedTree::couplings_of(m).size()) > m.nv;
+    if (solver == Solver::Dense || many || m.rows > 0 || !m.users.empty()) {
+      dense_ = std::make_unique<MidpointDense>(m);
+    } else if (m.has_lines_or_wrenches()) {
+      loaded_ = std::make_unique<LoadedTree>(m);
+    } else {
+      plain_ = std::make_unique<PlainTree>(m);
+    }
+  }
+
+  void place(const double*) {}
+  void flip() {}
+  double turned(const double*, const double*) const { return 0; }  // nothing depends on it
+  void learn(double, const double*, const double*) {}
+
+  void drive(const std::vector<char>& driven) {
+    driven_ = driven;
+    coupled_ = m_.rows > 0 || std::find(driven.begin(), driven.end(), char(1)) != driven.end();
+    if (coupled_ && !dense_) plain_.reset(), loaded_.reset(), dense_ = std::make_unique<MidpointDense>(m_);
+  }
+
+  void begin(double, const double* q, const double* p, const double* tau, const double* inputs) {
+    std::copy(p, p + m_.nv, p0_.begin());
+    apply(tau, inputs);
+    if (m_.rows == 0) return;
+    compute_poses(m_, q, start_);
+    evaluate_rows<true>(m_, rows_.structure, q, start_, rows_.now);
+  }
+
+  // The impulses of constraints, which the residual includes.
+  void set_multipliers(const double* lambda) {
+    transposed_rows(m_, rows_.structure, rows_.now, lambda, start_, rows_.force, rows_.bound, impulse_.data(),
+                    impulse_size_.data());
+  }
+
+  template <bool WithDerivative>
+  double evaluate(double h, const double* q0, const double* q1, int& worst) {
+    mid_.evaluate<WithDerivative>(h, q0, q1);
+    double largest = 0;
+    for (int i = 1; i < m_.size(); ++i) {
+      const Body& b = m_.bodies[i];
+      for (int k = 0; k < b.nv; ++k) {
+        const int j = b.v + k;
+        const auto [force, sizes] = end_force(b, i, k, h, false);
+        r_[j] = p0_[j] + impulse_[j] + force;
+        scale_[j] = std::fabs(p0_[j]) + impulse_size_[j] + sizes + 1e-300;
+        if (driven_[j]) {
+          reaction_[j] = r_[j];
+          r_[j] = 0;
+        }
+        const double ratio = std::fabs(r_[j]) / scale_[j];
+        if (exceeds(ratio, largest)) largest = ratio, worst = j;
+      }
+    }
+    if (m_.rows == 0) return largest;
+    compute_poses(m_, q1, end_);
+    return rows_.add_residual<WithDerivative>(q0, q1, end_, r_, scale_, largest, worst);
+  }
+
+  bool quick_direction(double, const double*, const double*, double*) { return false; }
+  void next_direction(double, const double*, const double*, double*) {}
+
+  // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms. Roundings of different coordinates
+  // are independent: their squares are summed along the tree, and what they make of the bodies' momenta is swept back.
+  bool at_floor(double h, const double*, const double* q1, double factor) {
+    if (!rows_.at_floor(factor)) return false;
+    for (int i = 1; i < m_.size(); ++i) gather_noise(m_.bodies[i], i, h, q1);
+    for (int i = m_.size() - 1; i > 0; --i) {
+      const Body& b = m_.bodies[i];
+      const Noise& n = noise_[i];
+      for (int j = b.v; j < b.v + b.nv; ++j) {
+        const Spatial<double>& S = mid_.at.S[j];
+        const double noise =
+            size(S.angular) * n.torque + size(S.linear) * n.force + m_.armature[j] * rounding(b, j, h, q1) + scale_[j];
+        if (!(std::fabs(r_[j]) <= factor * 2.2e-16 * noise)) return false;
+      }
+      if (b.parent == 0) continue;
+      noise_[b.parent].torque += n.torque + size(mid_.at.pose[i].r) * n.force;
+      noise_[b.parent].force += n.force;
+    }
+    return true;
+  }
+
+  void direction(double h, const double* q0, const double* q1, double* delta) {
+    if (plain_) plain_->direction(mid_, h, q0, q1, r_.data(), delta);
+    if (loaded_) loaded_->direction(mid_, h, q0, q1, r_.data(), delta);
+    if (dense_ && !coupled_) dense_->direction(mid_, h, q0, q1, r_.data(), delta);
+    if (coupled_) rows_.solve_dense(dense_->matrix(mid_, h, q0, q1), driven_, start_, end_, r_.data(), delta);
+  }
+
+  // p' = D₂ L_d + f⁺, at the last evaluation.
+  void finish(double h, const double*, const double*, const double* tau, const double* inputs, double* p) {
+    if (!std::equal(mid_.tau.begin(), mid_.tau.end(), tau) ||
+        !std::equal(mid_.inputs.begin(), mid_.inputs.end(), inputs)) {
+      apply(tau, inputs);
+      mid_.forces();
+    }
+    for (int i = 1; i < m_.size(); ++i)
+      for (int k = 0; k < m_.bodies[i].nv; ++k) p[m_.bodies[i].v + k] = end_force(m_.bodies[i], i, k, h, true).first;
+  }
+
+  const std::vector<double>& residual() const { return r_; }
+  const std::vector<double>& reaction() const { return reaction_; }
+  const std::vector<double>& scale() const { return scale_; }
+
+ private:
+  using PlainTree = MidpointTree<3, 3>;
+  using LoadedTree = MidpointTree<6, 4>;
+
+  // What rounding makes of a body: sums over the coordinates that move it of their squared rates of rotation, the same
+  // times the way from the joint, and squared velocities; and the momenta of all that it carries.
+  struct Noise {
+    double rotation = 0, velocity = 0, torque = 0, force = 0;
+    Vec3<double> arm;
+  };
+
+  static double size(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
+
+  void gather_noise(const Body& b, int i, double h, const double* q1) {
+    const Vec3<double>& r = mid_.at.pose[i].r;
+    Noise n = noise_[b.parent];
+    n.velocity += 2 * dot(n.arm, r) + n.rotation * dot(r, r);
+    n.arm += n.rotation * r;
+    for (int j = b.v; j < b.v + b.nv; ++j) {
+      const Spatial<double>& S = mid_.at.S[j];
+      const double e = rounding(b, j, h, q1);
+      n.rotation += e * e * dot(S.angular, S.angular);
+      n.velocity += e * e * dot(S.linear, S.linear);
+      n.arm += (e * e) * cross(S.linear, S.angular);
+    }
+    n.torque = (b.inertia.xx + b.inertia.yy + b.inertia.zz) * std::sqrt(n.rotation);
+    n.force = b.mass * std::sqrt(std::max(0.0, n.velocity));
+    noise_[i] = n;
+  }
+
+  void apply(const double* tau, const double* inputs) {
+    std::copy(tau, tau + m_.nv, mid_.tau.begin());
+    std::copy(inputs, inputs + m_.inputs, mid_.inputs.begin());
+  }
+
+  // Of velocity j, in units of ε.
+  double rounding(const Body& b, int j, double h, const double* q1) const {
+    const double coordinate = b.flat()                               ? q1[b.q + j - b.v]
+                              : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3]
+                                                                     : 1.0;
+    return std::fabs(mid_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
+  }
+
+  // h (q∓ᵀ D L + v∓ᵀ p) + (h/2) carry∓ᵀ f for coordinate k of body i, and the size of its terms.
+  std::pair<double, double> end_force(const Body& b, int i, int k, double h, bool end) const {
+    const double alpha = mid_.alpha;
+    if (b.nv == 1) {
+      const double kinetic = end ? mid_.dv[b.v] : -mid_.dv[b.v],
+                   rest = h * ((end ? alpha : 1 - alpha) * mid_.dq[b.v] + 0.5 * mid_.f[b.v]);
+      return {kinetic + rest, std::fabs(kinetic) + std::fabs(rest)};
+    }
+    const MiddleBlock<double>& m = mid_.blocks[i];
+    double sum = 0, size = 0;
+    for (int l = 0; l < b.nv; ++l) {
+      const int j = b.v + l;
+      const double terms[3] = {h * (end ? m.q1 : m.q0)[l][k] * mid_.dq[j], h * (end ? m.v1 : m.v0)[l][k] * mid_.dv[j],
+                               0.5 * h * (end ? m.carry1 : m.carry0)[l][k] * mid_.f[j]};
+      for (double t : terms) sum += t, size += std::fabs(t);
+    }
+    return {sum, size};
+  }
+
+  const Model& m_;
+  Middle mid_;
+  std::vector<double> p0_, r_, scale_, impulse_, impulse_size_, reaction_;
+  std::vector<Noise> noise_;
+  std::vector<char> driven_;  // of each velocity: its coordinate is prescribed
+  bool coupled_ = false;      // are there rows or driven velocities?
+  StepRows rows_;
+  Workspace<double> start_, end_;  // poses at the step's ends, where there are rows
+  std::unique_ptr<PlainTree> plain_;
+  std::unique_ptr<LoadedTree> loaded_;
+  std::unique_ptr<MidpointDense> dense_;
+};
+
+}  // namespace symplectree

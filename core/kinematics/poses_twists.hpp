@@ -1,0 +1,250 @@
+// Where the bodies are and how they move (JM08 (1), (6)), in world axes at the centres of mass.
+#pragma once
+
+#include "model/workspace.hpp"
+#include "scalar/sincos.hpp"
+#include "spatial/so3.hpp"
+
+namespace symplectree {
+
+// The same for a joint that is a formula, with derivatives of S up to `order` (see FormulaWorkspace).
+template <class R, class T>
+void place_formula(const BodyOf<R>& body, const T* q, int order, const Mat3<T>& base, const Vec3<T>& origin,
+                   BodyPose<T>& out, Workspace<T>& w) {
+  const PoseFormula& f = *body.formula;
+  run_formula(f, order, q + body.q, w.formula);
+  const T* p = w.formula.raw.data();
+  out.R = base * Mat3<T>{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+  const Vec3<T> d = out.R * Vec3<T>(body.centre);
+  for (int j = 0; j < f.n; ++j) w.S[body.v + j] = carried_twist(p + PoseFormula::kPose + 6 * j, out.R, d);
+  if (order > 0) carry_derivatives(f, order, out.R, d, w.formula);
+  out.r = origin + base * Vec3<T>{p[9], p[10], p[11]} + d;
+  out.x = w.pose[body.parent].x + out.r;
+}
+
+// Pose of a body in w and its columns of S, from the parent's pose and the sines and cosines in w; of formulas also
+// derivatives of S up to `Order`.
+template <int Order = 0, class R, class T>
+inline void place_body(const BodyOf<R>& body, const T* q, BodyPose<T>& out, Workspace<T>& w) {
+  using std::sqrt;
+  const BodyPose<T>& parent = w.pose[body.parent];
+  Spatial<T>* S = &w.S[body.v];
+  const Mat3<T> base = parent.R * cast<T>(body.base_axes);
+  Vec3<T> origin = parent.R * Vec3<T>(body.base_point);  // of the joint's moving frame, from the parent's centre
+  const Vec3<T> centre(body.centre);
+  Vec3<T> d;  // from the joint's moving origin to the centre of mass
+  switch (body.kind) {
+    case Kind::Revolute:
+    case Kind::Screw: {
+      const T c = w.cosine[body.q], s = w.sine[body.q];
+      out.R = {c * base.a + s * base.b, c * base.b - s * base.a, base.c};
+      d = out.R * centre;
+      S[0] = {base.c, cross(base.c, d)};
+      if (body.kind == Kind::Screw) {
+        origin += (T(body.pitch) * q[body.q]) * base.c;
+        S[0].linear += T(body.pitch) * base.c;
+      }
+      break;
+    }
+    case Kind::Prismatic:
+      out.R = base;
+      d = base * centre;
+      origin += q[body.q] * base.c;
+      S[0] = {Vec3<T>{}, base.c};
+      break;
+    case Kind::Ball:
+    case Kind::Free: {
+      const bool free = body.kind == Kind::Free;
+      const T* p = q + body.q + (free ? 3 : 0);
+      const T norm = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+      out.R = base * quaternion_matrix<T>(p[0] / norm, p[1] / norm, p[2] / norm, p[3] / norm);
+      d = out.R * centre;
+      for (int j = 0; j < 3; ++j) S[j] = {out.R.column(j), cross(out.R.column(j), d)};
+      if (free) {
+        origin += base * Vec3<T>{q[body.q], q[body.q + 1], q[body.q + 2]};
+        for (int j = 0; j < 3; ++j) S[3 + j] = {Vec3<T>{}, out.R.column(j)};
+      }
+      break;
+    }
+    case Kind::Formula:
+      return place_formula(body, q, Order, base, origin, out, w);
+  }
+  out.r = origin + d;
+  out.x = parent.x + out.r;
+}
+
+// Poses and columns of S of all bodies, and derivatives of S up to `Order`.
+template <int Order = 0, class R, class T>
+void compute_poses(const ModelOf<R>& m, const T* q, Workspace<T>& w) {
+  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
+  for (int i = 1; i < m.size(); ++i) place_body<Order>(m.bodies[i], q, w.pose[i], w);
+}
+
+// The twist that the joint's own velocities give body i.
+template <class R, class T>
+inline Spatial<T> joint_twist(const BodyOf<R>& body, const Spatial<T>* S, const T* v) {
+  Spatial<T> s = v[body.v] * S[body.v];
+  for (int j = body.v + 1; j < body.v + body.nv; ++j) s += v[j] * S[j];
+  return s;
+}
+
+// Σ_i v_i E_ij: how the twist that a formula's own velocities give changes with its coordinate j, besides moving along.
+template <class R, class T>
+inline Spatial<T> formula_change(const BodyOf<R>& body, int j, const T* v, const Workspace<T>& w) {
+  const Spatial<T>* E = &w.formula.E[body.formula->first + body.nv * j];
+  Spatial<T> sum = v[body.v] * E[0];
+  for (int i = 1; i < body.nv; ++i) sum += v[body.v + i] * E[i];
+  return sum;
+}
+
+// How velocities at and beyond coordinate j of a body change with it, besides moving along as a rigid body does:
+// Z_j = [V_λ, S_j] + Σ_i v_i E_ij, with `parent` the parent's twist at the body's centre. Needs place_body<1>.
+template <class R, class T>
+inline Spatial<T> velocity_change(const BodyOf<R>& body, int j, const Spatial<T>& parent, const T* v,
+                                  const Workspace<T>& w) {
+  const Spatial<T> Z = bracket(parent, w.S[body.v + j]);
+  return body.formula ? Z + formula_change(body, j, v, w) : Z;
+}
+
+// Twist of body i. When S moves with the body, its bias acceleration is Ẋ V_λ + Ṡ v with Ẋ V_λ = (0, ω_λ × ṙ) and
+// Ṡ v = ω_i × S v in both parts; a formula adds Σ v_j v_i E_ij. Needs place_body<1>.
+template <class T>
+inline void move_body(const Body& body, int i, const T* v, Workspace<T>& w) {
+  const Spatial<T> s = joint_twist(body, w.S.data(), v);
+  const Spatial<T>& parent = w.V[body.parent];
+  const Spatial<T> V = shift_motion(parent, w.pose[i].r) + s;
+  w.V[i] = V;
+  w.bias[i] = {cross(V.angular, s.angular),
+               cross(parent.angular, V.linear - parent.linear) + cross(V.angular, s.linear)};
+  if (!body.formula) return;
+  for (int j = 0; j < body.nv; ++j) w.bias[i] += v[body.v + j] * formula_change(body, j, v, w);
+}
+
+// Twists of all bodies.
+template <class R, class T>
+void compute_velocities(const ModelOf<R>& m, const T* v, Workspace<T>& w) {
+  for (int i = 1; i < m.size(); ++i) {
+    const BodyOf<R>& body = m.bodies[i];
+    w.V[i] = shift_motion(w.V[body.parent], w.pose[i].r) + joint_twist(body, w.S.data(), v);
+  }
+}
+
+// World position of a point fixed in a body.
+template <class R, class T>
+Vec3<T> position(const PointOf<R>& p, const Workspace<T>& w) {
+  return w.pose[p.body].x + w.pose[p.body].R * Vec3<T>(p.at);
+}
+
+// Velocity of a world point that moves with body i.
+template <class T>
+Vec3<T> velocity_at(const Vec3<T>& x, int i, const Workspace<T>& w) {
+  return w.V[i].linear + cross(w.V[i].angular, x - w.pose[i].x);
+}
+
+inline Vec3<double> load3(const double* p) { return {p[0], p[1], p[2]}; }
+inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
+
+// q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
+template <class R>
+void retract_body(const BodyOf<R>& b, const double* q, const double* d, double* out) {
+  if (b.nv == 1) {
+    out[b.q] = q[b.q] + d[b.v];
+    return;
+  }
+  if (b.flat()) {
+    for (int k = 0; k < b.nv; ++k) out[b.q + k] = q[b.q + k] + d[b.v + k];
+    return;
+  }
+  const bool free = b.kind == Kind::Free;
+  const double* p = q + b.q + (free ? 3 : 0);
+  double* o = out + b.q + (free ? 3 : 0);
+  const Vec3<double> w{d[b.v], d[b.v + 1], d[b.v + 2]};
+  const double angle2 = dot(w, w), angle = std::sqrt(angle2);
+  const bool small = angle < 1e-4;
+  if (free) {  // position: R (1 + b ŵ + c ŵ²) u with the coefficients of the exponential on SE(3)
+    const double half = std::sin(angle / 2);
+    const double B = small ? 0.5 - angle2 / 24 : 2 * half * half / angle2;
+    const double C = small ? 1.0 / 6 - angle2 / 120 : (angle - std::sin(angle)) / (angle2 * angle);
+    const Vec3<double> u{d[b.v + 3], d[b.v + 4], d[b.v + 5]}, wu = cross(w, u);
+    const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+    const Vec3<double> moved =
+        quaternion_matrix(p[0] * n, p[1] * n, p[2] * n, p[3] * n) * (u + B * wu + C * cross(w, wu));
+    const Vec3<double> x{q[b.q] + moved.x, q[b.q + 1] + moved.y, q[b.q + 2] + moved.z};
+    out[b.q] = x.x, out[b.q + 1] = x.y, out[b.q + 2] = x.z;
+  }
+  const double s = small ? 0.5 - angle2 / 48 : std::sin(angle / 2) / angle, c = std::cos(angle / 2);
+  const Vec3<double> e = s * w, a{p[1], p[2], p[3]};
+  const double qw = p[0] * c - dot(a, e);
+  const Vec3<double> qv = p[0] * e + c * a + cross(a, e);
+  const double n = 1 / std::sqrt(qw * qw + dot(qv, qv));
+  o[0] = qw * n, o[1] = qv.x * n, o[2] = qv.y * n, o[3] = qv.z * n;
+}
+
+// d (nv) ← the increment of one body's coordinates that leads from q0 to q1.
+inline void body_increment(const Body& b, const double* q0, const double* q1, double* d) {
+  if (b.nv == 1) {
+    d[0] = q1[b.q] - q0[b.q];
+  } else if (b.flat()) {
+    for (int k = 0; k < b.nv; ++k) d[k] = q1[b.q + k] - q0[b.q + k];
+  } else {
+    local_increment(b.kind == Kind::Free, q0 + b.q, q1 + b.q, d);
+  }
+}
+
+template <class R>
+void retract(const ModelOf<R>& m, const double* q, const double* d, double* out) {
+  if (m.quaternions.empty()) {
+    for (int j = 0; j < m.nv; ++j) out[j] = q[j] + d[j];
+    return;
+  }
+  for (int i = 1; i < m.size(); ++i) retract_body(m.bodies[i], q, d, out);
+}
+
+// q̇ (nq) of a velocity (nv): quaternions change by ½ q ⊗ (0, ω), positions of Free joints by R v.
+inline void configuration_rate(const Model& m, const double* q, const double* v, double* rate) {
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& b = m.bodies[i];
+    if (b.flat()) {
+      for (int k = 0; k < b.nv; ++k) rate[b.q + k] = v[b.v + k];
+      continue;
+    }
+    const int start = b.q + (b.kind == Kind::Free ? 3 : 0);
+    const double w = q[start], *p = v + b.v;
+    const Vec3<double> a{q[start + 1], q[start + 2], q[start + 3]}, omega{p[0], p[1], p[2]};
+    if (b.kind == Kind::Free) {
+      const double n = 1 / std::sqrt(w * w + dot(a, a));
+      const Vec3<double> u = quaternion_matrix(w * n, a.x * n, a.y * n, a.z * n) * Vec3<double>{p[3], p[4], p[5]};
+      rate[b.q] = u.x, rate[b.q + 1] = u.y, rate[b.q + 2] = u.z;
+    }
+    const Vec3<double> d = w * omega + cross(a, omega);
+    rate[start] = -0.5 * dot(a, omega);
+    rate[start + 1] = 0.5 * d.x, rate[start + 2] = 0.5 * d.y, rate[start + 3] = 0.5 * d.z;
+  }
+}
+
+inline void normalize(const Model& m, double* q) {
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& b = m.bodies[i];
+    if (b.flat()) continue;
+    double* p = q + b.q + (b.kind == Kind::Free ? 3 : 0);
+    const double n = 1 / std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+    for (int k = 0; k < 4; ++k) p[k] *= n;
+  }
+}
+
+// The largest angle by which a joint that is a formula turns from one state of the tree to another, up to π.
+inline double formula_turn(const Model& m, const Workspace<double>& now, const Workspace<double>& next) {
+  double largest = 0;
+  for (int i : m.formula_bodies) {
+    const int parent = m.bodies[i].parent;
+    const auto relative = [&](const Workspace<double>& w) {
+      return parent == 0 ? w.pose[i].R : transposed(w.pose[parent].R) * w.pose[i].R;
+    };
+    const Mat3<double> R0 = relative(now), R1 = relative(next);
+    const double trace = dot(R0.a, R1.a) + dot(R0.b, R1.b) + dot(R0.c, R1.c);
+    largest = std::max(largest, std::acos(std::clamp(0.5 * (trace - 1), -1.0, 1.0)));
+  }
+  return largest;
+}
+
+}  // namespace symplectree

@@ -1,0 +1,20 @@
+// Curvatures of steps by each action, on their own because they take long to compile.
+#include "linearization/contracted_hessian.hpp"
+
+namespace symplectree {
+
+std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, int action, double alpha) {
+  using Second = DualOf<Jet>;
+  switch (action) {
+    case 0:
+      return std::make_unique<StepCurvature<TreeEquations<Cayley, Second>>>(m, layout, alpha);
+    case 1:
+      return std::make_unique<StepCurvature<TreeEquations<Chord, Second>>>(m, layout, alpha);
+    case 2:
+      return std::make_unique<StepCurvature<TreeEquations<Exponential, Second>>>(m, layout, alpha);
+    default:
+      return std::make_unique<StepCurvature<MiddleEquations<Second>>>(m, layout, alpha, alpha);
+  }
+}
+
+}  // namespace symplectree

@@ -1,0 +1,26 @@
+// Second derivatives of a weighted sum of a step's equations and outputs.
+#pragma once
+
+#include <memory>
+
+#include "linearization/step_layout.hpp"
+
+namespace symplectree {
+
+// σ = start·r + end·p' + rows·h(q') + momentum·M(q')v − end·Dh(q')ᵀμ + rates·Dh(q')v, of which the last three count
+// where p' is taken along constraints or prescribed coordinates.
+struct StepWeights {
+  std::vector<double> start, end, rows, momentum, rates;
+};
+
+class AnyCurvature {
+ public:
+  virtual ~AnyCurvature() = default;
+  // H (size × size) ← second derivatives of σ in z.
+  virtual void evaluate(const StepPoint& at, const StepWeights& weights, RowMatrix& H) = 0;
+};
+
+// Of steps by an action as in ACTIONS of symplectree/integrators/variational.py.
+std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, int action, double alpha);
+
+}  // namespace symplectree

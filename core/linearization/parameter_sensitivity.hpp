@@ -1,0 +1,98 @@
+// How a step's equations change with masses, lengths and other numbers of the model, and with the step's length: exact,
+// by running step_equations.hpp on a model of jets, eight parameters at a time.
+#pragma once
+
+#include "linearization/step_system.hpp"
+#include "model/model_arrays.hpp"
+#include "scalar/jet.hpp"
+
+namespace symplectree {
+
+// A number of the model's arrays and its derivative in a parameter; array −1 is the step's length h.
+struct ParameterEffect {
+  int parameter, array, place;
+  double rate;
+};
+
+inline std::vector<ParameterEffect> parameter_effects(const double* rows, std::size_t size) {
+  std::vector<ParameterEffect> out;
+  for (std::size_t k = 0; k < size; k += 4)
+    out.push_back(
+        {static_cast<int>(rows[k]), static_cast<int>(rows[k + 1]), static_cast<int>(rows[k + 2]), rows[k + 3]});
+  return out;
+}
+
+class ParameterEquations {
+ public:
+  ParameterEquations(const Model& m, const ModelArrays<double>& arrays, std::vector<ParameterEffect> effects, int count,
+                     bool driven, int action, double alpha)
+      : layout_(m, driven), effects_(std::move(effects)), count_(count) {
+    static_cast<ModelStructure&>(model_) = m;
+    arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;
+    for (int k = 0; k < kArrays; ++k) arrays_.numbers[k].assign(arrays.numbers[k].begin(), arrays.numbers[k].end());
+    set_numbers(model_, arrays_);
+    system_ = std::make_unique<StepSystem<Jet, Jet>>(model_, layout_, action, alpha);
+    dz_.resize(layout_.size), e_.resize(layout_.equations), o_.resize(layout_.outputs);
+  }
+
+  const StepLayout& layout() const { return layout_; }
+
+  // dE (equations × parameters) and dO (outputs × parameters), with the state and all unknowns as they are.
+  void evaluate(const StepPoint& at, RowMatrix& dE, RowMatrix& dO) {
+    dE.resize(layout_.equations, count_), dO.resize(layout_.outputs, count_);
+    for (int start = 0; start < count_; start += Jet::width) {
+      choose(start);
+      system_->evaluate(at, dz_.data(), e_.data(), o_.data(), h_);
+      for (int k = 0; k < std::min(Jet::width, count_ - start); ++k) {
+        for (int i = 0; i < layout_.equations; ++i) dE(i, start + k) = e_[i].slope[k];
+        for (int i = 0; i < layout_.outputs; ++i) dO(i, start + k) = o_[i].slope[k];
+      }
+    }
+  }
+
+  // Without constraints and prescribed coordinates E is r + p, so that a change of r acts as one of p does, whose
+  // derivatives are columns nv … 2 nv of `first` (2 nv × inputs).
+  void as_momentum(const double* first, int inputs, const RowMatrix& dE, const RowMatrix& dO, double* out) const {
+    const int nv = layout_.nv;
+    Eigen::Map<const RowMatrix> all(first, 2 * nv, inputs);
+    Eigen::Map<RowMatrix> result(out, 2 * nv, count_);
+    result.noalias() = all.middleCols(nv, nv) * dE;
+    result.bottomRows(nv) += dO;
+  }
+
+  // Derivatives of λ to those of the multipliers 2 λ/h.
+  void impulses_to_forces(const StepPoint& at, double* multipliers) const {
+    for (int i = 0; i < layout_.rows * count_; ++i) multipliers[i] *= 2 / at.h;
+    for (const ParameterEffect& effect : effects_)
+      for (int k = 0; k < layout_.rows && effect.array < 0; ++k)
+        multipliers[k * count_ + effect.parameter] -= effect.rate * 2 * at.lambda[k] / (at.h * at.h);
+  }
+
+ private:
+  // Let the slopes be those of parameters `start` and the following.
+  void choose(int start) {
+    if (start == chosen_) return;
+    const auto set = [this](int first, bool on) {
+      for (const ParameterEffect& effect : effects_) {
+        const int k = effect.parameter - first;
+        if (k < 0 || k >= Jet::width) continue;
+        Jet& number = effect.array < 0 ? h_ : arrays_.numbers[effect.array][effect.place];
+        number.slope.set(k, on ? effect.rate : 0);
+      }
+    };
+    if (chosen_ >= 0) set(chosen_, false);
+    set(chosen_ = start, true);
+    set_numbers(model_, arrays_);
+  }
+
+  StepLayout layout_;
+  std::vector<ParameterEffect> effects_;
+  int count_, chosen_ = -1;
+  ModelArrays<Jet> arrays_;
+  ModelOf<Jet> model_;
+  Jet h_;  // its value is zero
+  std::unique_ptr<StepSystem<Jet, Jet>> system_;
+  std::vector<Jet> dz_, e_, o_;
+};
+
+}  // namespace symplectree

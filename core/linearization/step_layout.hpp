@@ -1,0 +1,40 @@
+// Where a step was taken, and its unknowns and parameters in a row.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "model/model.hpp"
+
+namespace symplectree {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Where a step was taken: everything that its equations are evaluated at. λ are impulses; v and μ, with which p' goes
+// along the constraints, count when there are constraints or prescribed coordinates.
+struct StepPoint {
+  double h;
+  std::vector<double> q0, q1, lambda, tau, inputs, v, mu;
+};
+
+// The unknowns and parameters z = (q, q', λ, forces, v, μ) in a row, and what belongs to what.
+struct StepLayout {
+  int nv, rows, forces;  // forces: inputs of the model, or its velocities when it has none
+  bool inputs;           // are these inputs?
+  bool projected;
+  int q0 = 0, q1, lambda, force, v, mu, size;
+  int equations, outputs;
+
+  StepLayout(const Model& m, bool driven)
+      : nv(m.nv),
+        rows(m.rows),
+        forces(m.inputs ? m.inputs : m.nv),
+        inputs(m.inputs > 0),
+        projected(m.rows > 0 || driven) {
+    q1 = nv, lambda = q1 + nv, force = lambda + rows, v = force + forces, mu = v + (projected ? nv : 0);
+    size = mu + (projected ? rows : 0);
+    equations = (nv + rows) * (projected ? 2 : 1);
+    outputs = nv;  // p'; q' is an unknown
+  }
+};
+
+}  // namespace symplectree

@@ -1,0 +1,70 @@
+// A pack of numbers that go through a kernel side by side, one vector instruction for all.
+#pragma once
+
+#include <cmath>
+
+#include "scalar/sincos.hpp"
+
+namespace symplectree {
+
+template <int W>
+struct PackLanes;
+template <>
+struct PackLanes<2> {
+  typedef double type __attribute__((vector_size(16)));
+};
+template <>
+struct PackLanes<4> {
+  typedef double type __attribute__((vector_size(32)));
+};
+template <>
+struct PackLanes<8> {
+  typedef double type __attribute__((vector_size(64)));
+};
+
+template <int W>
+struct Pack {
+  using Lanes = typename PackLanes<W>::type;
+  static constexpr int width = W;
+  Lanes lanes;
+
+  Pack() : lanes{} {}
+  Pack(double x) : lanes(Lanes{} + x) {}
+  explicit Pack(Lanes l) : lanes(l) {}
+
+  double operator[](int k) const { return lanes[k]; }
+  void set(int k, double x) { lanes[k] = x; }
+
+  Pack& operator+=(const Pack& b) {
+    lanes += b.lanes;
+    return *this;
+  }
+  Pack& operator-=(const Pack& b) {
+    lanes -= b.lanes;
+    return *this;
+  }
+  friend Pack operator-(const Pack& a) { return Pack(-a.lanes); }
+  friend Pack operator+(const Pack& a, const Pack& b) { return Pack(a.lanes + b.lanes); }
+  friend Pack operator-(const Pack& a, const Pack& b) { return Pack(a.lanes - b.lanes); }
+  friend Pack operator*(const Pack& a, const Pack& b) { return Pack(a.lanes * b.lanes); }
+  friend Pack operator/(const Pack& a, const Pack& b) { return Pack(a.lanes / b.lanes); }
+  // The larger of a and |b|, part by part; NaN stays.
+  friend Pack larger(const Pack& a, const Pack& b) {
+    const Lanes size = b.lanes < 0 ? -b.lanes : b.lanes;
+    return Pack(size <= a.lanes ? a.lanes : size);
+  }
+  friend Pack sqrt(const Pack& a) {
+    Pack out;
+    for (int k = 0; k < W; ++k) out.lanes[k] = std::sqrt(a.lanes[k]);
+    return out;
+  }
+};
+
+// Packs lie in memory as plain numbers, so that one loop over these serves.
+template <int W>
+void sines_and_cosines(const Pack<W>* x, int n, Pack<W>* sine, Pack<W>* cosine) {
+  sines_and_cosines(reinterpret_cast<const double*>(x), n * W, reinterpret_cast<double*>(sine),
+                    reinterpret_cast<double*>(cosine));
+}
+
+}  // namespace symplectree

@@ -1,0 +1,1 @@
+"""Runs: the loop, one step at a time, and their results."""

@@ -1,0 +1,238 @@
+"""The loop: advance a method, save, show progress, answer Ctrl-C, lose nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symplectree.constraints.assembly import CLOSED, not_assembled, start_errors
+from symplectree.constraints.dynamics import velocities
+from symplectree.dynamics import momenta
+from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
+from symplectree.errors import ModelError, ResultError
+from symplectree.integrators import Method, Variational
+from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import element_fault
+from symplectree.integrators.prescribed import Prescribed
+from symplectree.joints import SurfaceContactJoint, SymbolicJoint
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+from symplectree.simulation.progress import Progress
+from symplectree.simulation.recording import Recording
+from symplectree.simulation.run_record import Settings, constant_forces, constant_motions, method_from_text
+from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import is_positive, shown
+
+SLICE = 0.05  # seconds between looks at the clock and at the keyboard
+MOST_STEPS = 2**31 - 1  # that the core can count
+
+
+def simulate(
+    model: Model,
+    q0: Any,
+    *,
+    v0: Any = None,
+    duration: float,
+    dt: float,
+    method: Method | None = None,
+    forces: Any = None,
+    prescribed: Any = None,
+    save_every: int = 1,
+    progress: bool | float | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Trajectory:
+    """Move the model from (q0, v0) for `duration` in steps of `dt`, and return the trajectory.
+
+    q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
+    duration, dt: [s]; as many whole steps as fit into the duration are taken.
+    method: how to step; `Variational()` when left out.
+    forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
+        step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
+        either.
+    prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each
+        step's end, or to numbers; their motion is as given, and `Trajectory.prescribed_forces` is what it takes.
+    save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
+    progress: True shows a bar in the terminal; a number, when the run takes longer than so many seconds.
+    out: a file (`.nc`; others are written at the end, see `Trajectory.save`) to which the run is written as it goes: at
+        any moment, killed or not, it holds all but the last few seconds, and `resume` goes on from there.
+
+    A v0 that breaks the constraints is projected, with a warning that says by how much.
+
+    Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, ResultError when `out` cannot be
+    written, and ConvergenceError when a step fails. Whatever stops the run early (that, an
+    exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
+    """
+    steps = _whole_steps(duration, dt)
+    if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
+        raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
+    motion = Prescribed(model, prescribed, float(dt), steps)
+    q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None)
+    source, method = ForceSource(model, forces, steps), chosen(method)
+    run = method.start(model, q, v, dt, source, motion)
+    settings = Settings(
+        float(dt), steps, int(save_every), repr(method), constant_forces(source), constant_motions(prescribed)
+    )
+    return _completed(Recording(model, run, settings, motion), progress, out)
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    duration: float | None = None,
+    model: Model | None = None,
+    method: Method | None = None,
+    forces: Any = None,
+    prescribed: Any = None,
+    progress: bool | float | None = None,
+) -> Trajectory:
+    """Go on with the run that a file holds, to its end or to another `duration`, in the same file; return all of it.
+
+    The states are those of a run that was never stopped, bit for bit on the same machine.
+
+    path: a `.nc` or `.npz` file that `simulate(..., out=path)`, `Trajectory.save` or `symplectree run --out` wrote.
+    model, method, forces, prescribed: as for `simulate`; needed only where they are functions or classes of the user's
+        own, which files do not hold.
+
+    Raises ResultError when the file cannot be read, ModelError when something that it does not hold is not given.
+    """
+    from symplectree.io import load_trajectory
+
+    earlier = load_trajectory(path, model=model)
+    settings, restart, model = earlier.settings, earlier.restart, earlier.model
+    if settings is None or restart is None:
+        raise ModelError(f"{path} does not say how its run was made; begin anew with simulate(..., out=…)")
+    for name, kept, given in (("forces", settings.forces, forces), ("prescribed", settings.prescribed, prescribed)):
+        if kept is None and given is None:
+            raise ModelError(f"{path}: {name} were functions or arrays, which a file does not hold; give {name}= again")
+    forces = settings.forces if forces is None else forces
+    prescribed = settings.prescribed if prescribed is None else prescribed
+    steps = settings.steps if duration is None else _whole_steps(duration, settings.dt)
+    if steps <= round(earlier.t[-1] / settings.dt):
+        return earlier
+    method = method_from_text(settings.method) if method is None else chosen(method)
+    source, motion = ForceSource(model, forces, steps), Prescribed(model, prescribed, settings.dt, steps)
+    settings = replace(settings, steps=steps)
+    run = method.start(model, restart.q, np.zeros(model.nv), settings.dt, source, motion)
+    run.q[:], run.x[:] = restart.q, restart.x
+    run.restart(restart.step)
+    recording = Recording(model, run, settings, motion)
+    recording.go_on(earlier, restart)
+    return _completed(recording, progress, path, held=round(earlier.t[-1] / settings.dt))
+
+
+def _completed(recording: Recording, progress: bool | float | None, out: Any, held: int | None = None) -> Trajectory:
+    """Advance to the end, and write to a file on the way; `held`: steps that the file holds already."""
+    settings, writer = recording.settings, None
+    if progress is not None and not isinstance(progress, bool) and not is_positive(progress):
+        raise ModelError(f"progress is {shown(progress)}; give True, or the seconds after which to show a bar")
+    if out is not None:
+        from symplectree.io.stream import Stream
+
+        writer = Stream(out, recording, held)
+    with Progress(settings.steps, settings.dt, shown=progress) as bar:
+        try:
+            chunk = 1
+            while recording.done < settings.steps:
+                start = time.perf_counter()
+                count = recording.advance(chunk)
+                spent = max(time.perf_counter() - start, 1e-7)
+                if count == chunk or spent > SLICE:  # others were cut short, and say little about the time
+                    chunk = max(1, min(int(SLICE / spent * count), 10 * count))
+                bar.update(recording.done)
+                if writer is not None:
+                    writer.update()
+        except BaseException as error:
+            with contextlib.suppress(AttributeError, TypeError):  # some exceptions take no attributes
+                error.trajectory = recording.trajectory()  # type: ignore[attr-defined]
+            if writer is not None:
+                with contextlib.suppress(ResultError):  # what stopped the run matters more
+                    writer.close()
+            raise
+        finally:
+            for remark in recording.run.remarks():
+                warnings.warn(remark, stacklevel=3)
+    if writer is not None:
+        writer.close()
+    return recording.trajectory()
+
+
+def chosen(method: Method | None) -> Method:
+    """The method, Variational() for None; raises ModelError for what is none."""
+    if method is None:
+        return Variational()
+    if isinstance(method, type) and hasattr(method, "start"):
+        raise ModelError(f"method is the class {method.__name__}; did you mean {method.__name__}()?")
+    if not hasattr(method, "start"):
+        raise ModelError(f"method is {shown(method)}; give a method of integration, such as RK4()")
+    return method
+
+
+def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
+    """Checked copies of a state, quaternions normalised; raises ModelError naming what is wrong."""
+    q = np.array(configuration(model, q0))
+    v = np.zeros(model.nv) if v0 is None else np.array(velocity(model, v0, "v0"))
+    for name, array in (("q", q), ("v", v)):
+        if array.ndim != 1:
+            raise ModelError(f"{name}0 has shape {array.shape}; give one state")
+        if not np.all(np.isfinite(array)):
+            raise unusable(model, {name: array})
+    if (error := zero_quaternion(model, q)) is not None:
+        raise error
+    model.native.normalize(q)
+    whole = model.whole(q)
+    for place in model.full.joints.values():
+        if isinstance(place.joint, SymbolicJoint) and (fault := place.joint.fault(whole[place.q])) is not None:
+            raise ModelError(f"{fault}; start elsewhere")
+        if isinstance(place.joint, SurfaceContactJoint) and (fault := place.joint.crossing(q[place.q])) is not None:
+            raise ModelError(f"{fault}; start elsewhere")
+    if (fault := element_fault(model, q, v)) is not None:
+        raise ModelError(f"{fault}; start elsewhere")
+    return q, v
+
+
+def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *, told: bool) -> tuple[Array, Array]:
+    """The start with prescribed coordinates where they are, and velocities along the constraints.
+
+    Raises AssemblyError when q breaks them; warns when v does, unless the user knows (`told`).
+    """
+    if prescribed:
+        q, v = prescribed.place(q, 0.0), np.array(v)
+        v[prescribed.velocities] = prescribed.rate(0.0)[prescribed.velocities]
+    if not model.rows:
+        return q, v
+    errors = start_errors(model, q)
+    if not np.all(errors <= CLOSED):
+        raise not_assembled(model, q, errors)
+    projected = velocities(model, q, momenta(model, q, v), v, prescribed.driven)
+    change = np.abs(projected - v)
+    if np.any(change > 1e-9 * (1 + np.abs(v))) and not told:
+        worst = int(np.argmax(change))
+        warnings.warn(
+            f"the initial velocity breaks the constraints and was projected onto them, by up to {change[worst]:.3g} in "
+            f"{model.velocities[worst]!r}",
+            stacklevel=3,
+        )
+    return q, projected
+
+
+def _whole_steps(duration: Any, dt: Any) -> int:
+    check_seconds("duration", duration)
+    check_seconds("dt", dt)
+    steps = np.floor(duration / dt * (1 + 1e-12) + 1e-6)
+    if steps < 1:
+        raise ModelError(f"duration {duration} is shorter than one step of {dt}")
+    if steps > MOST_STEPS:
+        raise ModelError(f"the run has {steps:.3g} steps, more than {MOST_STEPS}; take a larger dt, or run it in parts")
+    return int(steps)
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Raise ModelError unless it is a time above zero."""
+    if not is_positive(value):
+        raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")

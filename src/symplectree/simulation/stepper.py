@@ -1,0 +1,161 @@
+"""One step at a time, for control loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from symplectree.dynamics import momenta
+from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators import Method, Run
+from symplectree.integrators.forces import ForceSource
+from symplectree.integrators.formula_faults import FormulaWatch, element_fault
+from symplectree.integrators.prescribed import Prescribed
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model, unknown
+from symplectree.simulation.simulate import check_seconds, chosen, consistent_start, initial_state
+from symplectree.validation import real_array, shown
+
+
+class Stepper:
+    """Advances a model step by step.
+
+        stepper = Stepper(model, Variational(), dt=0.001)
+        stepper.reset({"shoulder": 0.7})
+        while stepper.t < 10:
+            stepper.step({"motor": controller(stepper.q, stepper.v)})
+
+    | name | meaning |
+    | --- | --- |
+    | t | time since reset [s] |
+    | q, v, p | configuration, velocity, momentum; copies |
+
+    prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
+        which `step` may move them.
+    """
+
+    def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01, *, prescribed: Any = None) -> None:
+        check_seconds("dt", dt)
+        self.model, self.method, self.dt = model, chosen(method), float(dt)
+        self._forces = ForceSource(model, None)
+        self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
+        given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
+        self._prescribed = Prescribed(model, given, self.dt)
+        self._started: Run | None = None
+        self._count = 0
+        self._watch = FormulaWatch(model, leaps=True)
+        whole = model.whole(model.neutral)
+        valued = np.all(np.isfinite(whole)) and element_fault(model.full, whole, np.zeros(model.full.nv)) is None
+        if not model.rows and valued:
+            self.reset(model.neutral)
+
+    def reset(self, q: Any, v: Any = None) -> None:
+        """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out.
+
+        Prescribed coordinates stay where they are.
+        """
+        for motion in self._moved.values():
+            motion.hold()
+        told = v is None
+        q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
+        self._forces.set(None)
+        self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
+        self._count = 0
+
+    def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
+        """One step under constant forces: an array or a mapping, as for `simulate`; none when left out.
+
+        prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name; others
+            stay.
+
+        Raises ConvergenceError when the step cannot be taken; the state stays as it was.
+        """
+        _ = self._run  # refuses before anything changes
+        for name in prescribed or {}:
+            if name not in self._moved:
+                raise ModelError(unknown("coordinate prescribed as a number", name, list(self._moved)))
+        self._forces.set(forces)
+        for name, motion in self._moved.items():
+            motion.begin(self.t, (prescribed or {}).get(name, motion.end))
+        try:
+            self._advance(1)
+        except BaseException:
+            for motion in self._moved.values():
+                motion.end = motion.start
+            raise
+
+    def run(self, steps: int) -> None:
+        """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
+        for motion in self._moved.values():
+            motion.hold()
+        self._advance(steps)
+
+    def _advance(self, steps: int) -> None:
+        q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
+        before = self._run.q.copy(), self._run.x.copy()
+        done = self._run.advance(self._count, steps, max(steps, 1), q, x)
+        self._run.counts.clear()  # a loop may go on for ever
+        if self._watch and (found := self._watch.first(np.array([before[0], self._run.q]))) is not None:
+            self._run.q[:], self._run.x[:] = before  # the state stays as it was
+            self._run.restart(self._count)
+            why = f"the step {self._count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
+            raise ConvergenceError(why, step=self._count, time=self.t)
+        self._count += done
+        if done < steps:
+            raise self._run.failure(self._count)
+
+    @property
+    def _run(self) -> Run:
+        if self._started is None:
+            if self.model.rows:
+                raise ModelError(
+                    "the model has constraints; reset(q) the stepper to a configuration that meets them first"
+                )
+            raise ModelError("a formula has no value where all coordinates are zero; reset(q) the stepper first")
+        return self._started
+
+    @property
+    def t(self) -> float:
+        return self._count * self.dt
+
+    @property
+    def q(self) -> Array:
+        return self._run.q.copy()
+
+    @property
+    def v(self) -> Array:
+        return self._run.velocity()
+
+    @property
+    def p(self) -> Array:
+        return momenta(self.model, self._run.q, self._run.velocity())
+
+
+class _Moved:
+    """A prescribed coordinate that a control loop moves: on a straight line within a step."""
+
+    def __init__(self, value: Any, dt: float) -> None:
+        self.t, self.dt, self.start, self.end = 0.0, dt, np.asarray(value, dtype=float), np.asarray(value, dtype=float)
+
+    def begin(self, t: float, end: Any) -> None:
+        """From where it is at the end of the step before, at time t, to `end` after one step."""
+        end = np.asarray(real_array(end))
+        if end.shape != self.end.shape:
+            raise ModelError(f"a prescribed coordinate takes {max(self.end.size, 1)} numbers, not {shown(end)}")
+        self.t, self.start, self.end = t, self.end, end
+
+    def hold(self) -> None:
+        """Stay where the last step ended."""
+        self.start = self.end
+
+    def __call__(self, t: float) -> Any:
+        return self.start + (self.end - self.start) * ((t - self.t) / self.dt)
+
+
+def _numbers(prescribed: Any) -> dict[str, Any]:
+    """Those of the prescribed motions that are numbers."""
+    if not isinstance(prescribed, Mapping):
+        return {}
+    return {name: value for name, value in prescribed.items() if not callable(value) and not isinstance(value, str)}

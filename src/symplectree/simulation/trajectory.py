@@ -1,0 +1,243 @@
+"""What a run gives: states over time, and what follows from them, computed when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symplectree import dynamics
+from symplectree.constraints.dynamics import constraint_values, least_norm, velocities
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model, unknown_coordinate
+
+if TYPE_CHECKING:
+    from symplectree.simulation.run_record import Restart, Settings
+
+
+class Trajectory:
+    """States of a model over time.
+
+    | name | meaning | shape, unit |
+    | --- | --- | --- |
+    | t | time; the last gap may be shorter, see `save_every` of `simulate` | (K+1,) s |
+    | q | configurations | (K+1, nq) |
+    | v | velocities | (K+1, nv) |
+    | p | momenta, M(q) v | (K+1, nv) |
+    | energy, kinetic, potential | with springs and rotors | (K+1,) J |
+    | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
+    | multipliers | forces of the constraint rows (`model.rows`) at t[:-1]: Dhᵀλ acts on the mechanism | (K, rows) |
+    | constraint_error | largest constraint row in its own unit | (K+1,) |
+    | prescribed, prescribed_forces | names of prescribed coordinates; forces at t[:-1] that move them | (K, names) |
+    | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
+    | model | whose motion it is | |
+    | settings | dt, method and whatever else the run was asked for; None when not known | |
+
+    A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        t: Array,
+        q: Array,
+        *,
+        v: Array | None = None,
+        p: Array | None = None,
+        iterations: Array | None = None,
+        substeps: Array | None = None,
+        multipliers: Array | None = None,
+        prescribed: tuple[str, ...] = (),
+        prescribed_forces: Array | None = None,
+        rates: Array | None = None,
+        settings: Settings | None = None,
+        restart: Restart | None = None,
+    ) -> None:
+        if (v is None) == (p is None):
+            raise ModelError("a trajectory takes either velocities or momenta")
+        self.model, self.t, self.q = model, t, q
+        self.iterations = iterations if iterations is not None else np.zeros(len(t) - 1, dtype=int)
+        self.substeps = substeps if substeps is not None else np.zeros(len(t) - 1, dtype=int)
+        self.prescribed = prescribed
+        self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
+        self._multipliers, self.rates = multipliers, rates
+        self.settings, self.restart = settings, restart
+        # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
+        self.raw = p
+        if v is not None:
+            self.v = v
+        if p is not None and not model.rows and not prescribed:
+            self.p = p
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectory of {len(self)} states, {self.model.nv} degrees of freedom, {self.t[0]:g} to {self.t[-1]:g} s"
+        )
+
+    def __getitem__(self, name: str) -> Array:
+        """The course of one coordinate (K+1,), one that follows included, or of all coordinates of a joint (K+1, nq)."""
+        if name in self.model.coordinates:
+            return self.q[:, self.model.coordinates.index(name)]
+        if name in self.model.joints:
+            return self.q[:, self.model.joints[name].q]
+        shared = self.model.shared
+        if shared is not None and name in shared.followers:
+            return shared.spread(self.q).q[:, shared.followers[name].q]
+        raise ModelError(unknown_coordinate(self.model, name, [*self.model.coordinates, *self.model.joints]))
+
+    @property
+    def kept(self) -> dict[str, Array]:
+        """What the method kept beside the states, as it kept it, by name: one for each state but the first."""
+        kept = {"iterations": self.iterations, "substeps": self.substeps}
+        if self._multipliers is not None:
+            kept["multipliers"] = self._multipliers
+        if self.prescribed:
+            kept["prescribed_forces"] = self.prescribed_forces
+        return kept
+
+    @cached_property
+    def v(self) -> Array:
+        assert self.raw is not None
+        rates = self.rates if self.rates is not None else np.zeros(self.model.nv)
+        return velocities(self.model, self.q, self.raw, rates, self._driven)
+
+    @cached_property
+    def p(self) -> Array:
+        return dynamics.momenta(self.model, self.q, self.v)
+
+    @cached_property
+    def constraint_error(self) -> Array:
+        if not self.model.rows:
+            return np.zeros(len(self))
+        return np.abs(constraint_values(self.model, self.q)).max(axis=1)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """At each state but the last; of a variational run impulses over the time that they act, half a step to each
+        side."""
+        if self._multipliers is None:
+            return np.zeros((len(self) - 1, 0))
+        return least_norm(self.model, self.q[:-1], self._multipliers)
+
+    @cached_property
+    def _driven(self) -> Array:
+        """Numbers of the velocities whose coordinates are prescribed."""
+        return np.unique([self.model.velocities.index(n) for n in self.prescribed])
+
+    @cached_property
+    def kinetic(self) -> Array:
+        return dynamics.kinetic_energy(self.model, self.q, self.v)
+
+    @cached_property
+    def potential(self) -> Array:
+        return dynamics.potential_energy(self.model, self.q)
+
+    @cached_property
+    def energy(self) -> Array:
+        return self.kinetic + self.potential
+
+    @cached_property
+    def momentum(self) -> Array:
+        return dynamics.spatial_momentum(self.model, self.q, self.v)
+
+    def pose(self, frame: str) -> Array:
+        """Pose of a frame over time, (K+1, 4, 4)."""
+        return dynamics.pose(self.model, self.q, frame)
+
+    def save(self, path: Any) -> None:
+        """Write everything to a file, whose ending tells the format: `.nc` (netCDF4, which is HDF5), `.npz`, `.csv`.
+
+        The first two hold the run bit for bit with names, units and the model's text, for `load_trajectory`; a table of
+        numbers, t, q, v and energy, is what `.csv` holds. A file that is there already is replaced when the new one is
+        complete. Raises ResultError when it cannot be written; the file that was there, and this trajectory, stay.
+        """
+        from symplectree.io.results import save
+
+        save(self, path)
+
+    def to_dataset(self) -> Any:
+        """The same as an xarray Dataset."""
+        from symplectree.io.record import record_of, to_xarray
+
+        return to_xarray(record_of(self))
+
+    def plot(self, *what: str, path: Any = None) -> Any:
+        """Draw quantities over time, one panel for each unit; all coordinates when none is named.
+
+        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", a coordinate or joint by name, or
+            "phase:NAME" for a coordinate's velocity over the coordinate.
+        path: where to write the picture, in the format that the ending says.
+
+        Returns the figure, which opens no window.
+        """
+        from symplectree.view.plots import plot_trajectory  # slow to import
+
+        return plot_trajectory(self, what or ("coordinates",), path)
+
+    def show(
+        self,
+        *,
+        trails: Sequence[str] = (),
+        view: str | tuple[float, float] | None = None,
+        port: int | None = None,
+        block: bool | None = None,
+        browser: bool = True,
+        height: int = 560,
+    ) -> Any:
+        """Play the motion on a page of this computer (127.0.0.1), with time bar, speeds and curves that follow.
+
+        trails: names of frames whose ways are drawn.
+        view: where to look from: two letters for the axes to the right and up, such as "xz", or (azimuth, elevation) in
+            degrees; None chooses.
+        port: of the page; None takes the first free one from 8080.
+        block: whether to keep the page until Ctrl-C; None does so in a script, and not in a notebook or at a prompt.
+        browser: whether to open the page. height: of the page inside a notebook [pixels].
+
+        Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks.
+        """
+        from symplectree.view.web import show
+
+        return show(self, trails=trails, view=view, port=port, block=block, browser=browser, height=height)
+
+    def to_html(
+        self,
+        path: Any,
+        *,
+        trails: Sequence[str] = (),
+        view: str | tuple[float, float] | None = None,
+        speed: float = 1.0,
+        title: str = "",
+    ) -> Path:
+        """Write one HTML file that plays the motion in any browser, offline; returns its path.
+
+        trails, view: as of `show`. speed: seconds of motion per second of film. title: of the page.
+        It holds 30 pictures per second of film, and at most 2000, less when there are very many bodies.
+        """
+        from symplectree.view.html import write_html
+
+        return write_html(self, path, trails=trails, view=view, speed=speed, title=title)
+
+    def to_video(
+        self,
+        path: Any,
+        *,
+        trails: Sequence[str] = (),
+        view: str | tuple[float, float] | None = None,
+        speed: float = 1.0,
+        size: tuple[int, int] = (960, 640),
+    ) -> Path:
+        """Write an MP4 of the motion, without any display; returns its path.
+
+        trails, view: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
+        It holds 30 pictures per second, and at most 2000: a longer film has fewer per second.
+        """
+        from symplectree.view.video import write_video
+
+        return write_video(self, path, trails=trails, view=view, speed=speed, size=size)
