@@ -22,8 +22,8 @@ LARGEST = 100  # coordinates; compiling takes half a minute there, and gains a f
 
 @dataclass(frozen=True)
 class StepCode:
-    """Addresses of the two functions that compiled_step.hpp of the core calls, how many numbers of scratch they need, and the
-    seconds that compiling took (0 from the cache)."""
+    """Addresses of the two functions that compiled_step.hpp of the core calls, how many numbers of scratch they need,
+    and the seconds that compiling took (0 from the cache)."""
 
     code: NativeCode
     direction: int
