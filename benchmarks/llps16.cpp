@@ -169,13 +169,14 @@ void compare(const char* name, int n) {
   std::vector<double> q0(n, 0.3), q1(n), p(n), tau(n), delta(n), none(1);
   for (int i = 0; i < n; ++i) q1[i] = 0.3 + 1e-3 * std::sin(i);
   VariationalWorkspace w(m);
+  const StepEnds<double> step{h, q0.data(), q1.data()};
   int worst = 0;
   compute_poses(m, q0.data(), *w.now);
   begin_step(w, h, q0.data(), p.data(), tau.data(), none.data());
   hold_bodies<Action>(w);
   const auto linear = [&] {
-    displace<Action, false>(w, h, q1.data());
-    residual(w, h, q0.data(), q1.data(), worst);
+    displace<Action>(w, h, q1.data());
+    residual(w, step, worst);
   };
   TreeForm tree(n);
   const double drnea = best(linear), svi = best([&] { tree.evaluate(q0.data(), q1.data(), p.data(), h); });
@@ -184,8 +185,9 @@ void compare(const char* name, int n) {
   for (int j = 0; j < n; ++j)
     gap = std::max(gap, std::fabs(tree.residual[j] - w.r[j])), size = std::max(size, std::fabs(w.r[j]));
 
-  displace<Action, true>(w, h, q1.data());
-  residual(w, h, q0.data(), q1.data(), worst);
+  displace<Action>(w, h, q1.data());
+  body_derivatives<Action>(w, h);
+  residual(w, step, worst);
   Direction riqn(m), dense(m);
   const auto update = [&](Direction& d) { d.compute(w, h, q0.data(), q1.data(), delta.data()); };
   const double whole = best([&] {
@@ -195,12 +197,13 @@ void compare(const char* name, int n) {
   const double abi = best([&] { update(riqn); });
   dense.begin(Solver::Dense, w, h, q0.data());
   const double full = best([&] {
-    displace<Action, true>(w, h, q1.data());
+    displace<Action>(w, h, q1.data());
+    body_derivatives<Action>(w, h);
     update(dense);
   });
   const double newton = best([&] {
-    displace<Action, false>(w, h, q1.data());
-    newton_sweep<Action>(w, h, q0.data(), q1.data(), delta.data());
+    displace<Action>(w, h, q1.data());
+    newton_sweep<Action>(w, step, delta.data());
   });
   std::printf("%7s %5d %9.2f %9.2f %7.1f %9.2f %9.2f %9.2f %9.2f %7.1f %7.1f %7.1f   %.1e\n", name, n, drnea, svi,
               svi / drnea, abi, whole, newton, full, full / abi, full / whole, full / newton, gap / size);

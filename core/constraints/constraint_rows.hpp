@@ -19,12 +19,6 @@ struct RowTerms {
       : value(rows), pull(pulls), coefficient(coefficients) {}
 };
 
-// A force at a world point as a wrench about the centre of body i.
-template <class T>
-Spatial<T> force_at(const Vec3<T>& x, const Vec3<T>& f, int i, const Workspace<T>& at) {
-  return {cross(x - at.pose[i].x, f), f};
-}
-
 // Entries of row k begin at pull_start[k] and coefficient_start[k]. Poses in `at` must be those of q.
 template <bool WithDerivative, class R, class T>
 void evaluate_row_terms(const ModelOf<R>& m, const std::vector<int>& pull_start,

@@ -86,7 +86,7 @@ void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* 
 template <class R, class T, class U>
 void subtract_element_wrenches(const ModelOf<R>& m, const U* inputs, Workspace<T>& w) {
   const auto act = [&](const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& f) {
-    w.force[p.body] -= Spatial<T>{cross(x - w.pose[p.body].x, f), f};
+    w.force[p.body] -= force_at(x, f, p.body, w);
   };
   for (const LineOf<R>& line : m.lines) {
     const Vec3<T> a = position(line.a, w), b = position(line.b, w);

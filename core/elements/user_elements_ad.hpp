@@ -39,8 +39,8 @@ class LiftedUsers {
     }
   }
 
-  // Values and coefficients of the user's rows at q.
-  void add_rows(const std::vector<int>& coefficient_start, const T* q, const T* d, RowTerms<T>& out) {
+  // Values of the user's rows at q, and their coefficients, which begin where coefficient_start says.
+  void add_rows(const std::vector<int>& coefficient_start, const T* q, const T* d, T* value, T* coefficient) {
     for (const UserElement& u : m_.users) {
       if (u.kind != UserElement::Constraint) continue;
       const int k = u.size();
@@ -50,8 +50,8 @@ class LiftedUsers {
         by_differences(u, q, d);
       }
       for (int r = 0; r < u.rows; ++r) {
-        out.value[u.first_row + r] = out_[r];
-        for (int j = 0; j < k; ++j) out.coefficient[coefficient_start[u.first_row + r] + j] = out_[u.rows + k * r + j];
+        value[u.first_row + r] = out_[r];
+        for (int j = 0; j < k; ++j) coefficient[coefficient_start[u.first_row + r] + j] = out_[u.rows + k * r + j];
       }
     }
   }

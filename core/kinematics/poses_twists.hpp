@@ -141,8 +141,20 @@ Vec3<T> velocity_at(const Vec3<T>& x, int i, const Workspace<T>& w) {
   return w.V[i].linear + cross(w.V[i].angular, x - w.pose[i].x);
 }
 
-inline Vec3<double> load3(const double* p) { return {p[0], p[1], p[2]}; }
-inline void store3(const Vec3<double>& v, double* p) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
+// A force at a world point as a wrench about the centre of body i.
+template <class T>
+Spatial<T> force_at(const Vec3<T>& x, const Vec3<T>& f, int i, const Workspace<T>& at) {
+  return {cross(x - at.pose[i].x, f), f};
+}
+
+template <class T>
+Vec3<T> load3(const T* p) {
+  return {p[0], p[1], p[2]};
+}
+template <class T>
+void store3(const Vec3<T>& v, T* p) {
+  p[0] = v.x, p[1] = v.y, p[2] = v.z;
+}
 
 // q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
 template <class R>

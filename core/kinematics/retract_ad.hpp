@@ -69,6 +69,12 @@ Quaternion<T> rotation_quaternion(const Vec3<T>& w) {
   return {lifted(c, -0.25 * s, -0.25 * s1, square), lifted(s, s1, s2, square) * w};
 }
 
+// q turned by the rotation vector w, about its own axes.
+template <class T>
+Quaternion<T> turned(const Quaternion<T>& q, const Vec3<T>& w) {
+  return product(q, rotation_quaternion(w));
+}
+
 // The configuration of one joint reached from q, plain numbers or such that carry derivatives, by the increment d,
 // whose value is zero.
 template <class R, class Q, class T>

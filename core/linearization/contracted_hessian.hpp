@@ -59,7 +59,7 @@ class StepCurvature final : public AnyCurvature {
   void evaluate(const StepPoint& at, const StepWeights& w, RowMatrix& H) override {
     const int n = 2 * l_.nv, rest = l_.size - n;
     H.setZero(l_.size, l_.size);
-    equations_.conservative = true;
+    equations_.set_conservative(true);
     for (int first = 0; first < n; first += Jet::width) {
       const int count = std::min(Jet::width, n - first);
       std::fill(dz_.begin(), dz_.end(), Jet());
@@ -73,7 +73,7 @@ class StepCurvature final : public AnyCurvature {
       for (int z = 0; z < l_.size; ++z)
         for (int k = 0; k < count; ++k) H(z, first + k) = g_[z].slope[k];
     }
-    equations_.conservative = false;
+    equations_.set_conservative(false);
     // Of two increments of one quaternion, the mean of both orders.
     H.topLeftCorner(n, n) = (0.5 * (H.topLeftCorner(n, n) + H.topLeftCorner(n, n).transpose())).eval();
     H.topRightCorner(n, rest) = H.bottomLeftCorner(rest, n).transpose();

@@ -60,10 +60,10 @@ class MiddleLoads {
 
   void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {
     if (!loaded_) return;
-    const StepArguments<Jet> a{at.h, q0, q1, nullptr, nullptr, nullptr, nullptr, nullptr};
+    const StepEnds<Jet> step{at.h, q0, q1};
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
-      middle_.place(a, b, i);
+      middle_.place(b, i, step);
       for (int k = 0; k < b.nv; ++k) nu_[b.v + k] = carried(middle_.blocks[i], b, k, w);
     }
     for (Jets* x : {&by_q_, &by_v_, &by_nu_}) std::fill(x->begin(), x->end(), Jet());
@@ -139,7 +139,7 @@ class MiddleLoads {
   const Model& m_;
   const StepLayout& l_;
   double alpha_;
-  MiddleEquations<Jet> middle_;
+  MidpointState<Jet> middle_;
   Workspace<Jet> at_;
   PowerSum<Jet> power_, speed_;
   Jets nu_, by_q_, by_v_, by_nu_;

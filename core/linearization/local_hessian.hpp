@@ -93,10 +93,14 @@ class LocalCurvature {
   Second rotor(const StepPoint& at, const StepWeights& w, const Body& b) {
     retract_lifted(b, at.q0.data(), dz_.data() + l_.q0, q0_.data());
     retract_lifted(b, at.q1.data(), dz_.data() + l_.q1, q1_.data());
-    const StepArguments<Second> a{at.h, q0_.data(), q1_.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
     Second sum(0), start[6], end[6];
-    if constexpr (!Equations::at_middle) equations_.rotors(a, b, false, start), equations_.rotors(a, b, true, end);
-    for (int k = 0; k < b.nv; ++k) sum += Second(w.start[b.v + k]) * start[k] + Second(w.end[b.v + k]) * end[k];
+    if constexpr (!Equations::at_middle) {
+      const StepEnds<Second> step{at.h, q0_.data(), q1_.data()};
+      const JointNumbers<double> numbers = equations_.workspace.joint_numbers();
+      joint_block_terms(numbers, b, step, false, start, nullptr),
+          joint_block_terms(numbers, b, step, true, end, nullptr);
+    }
+    for (int k = 0; k < b.nv; ++k) sum += Second(w.end[b.v + k]) * end[k] - Second(w.start[b.v + k]) * start[k];
     return sum;
   }
 
@@ -117,11 +121,12 @@ class LocalCurvature {
       for (int j = 0; j < m_.nv; ++j) sum += force_[j] * weight(j);
     };
     if constexpr (Equations::at_middle) {
-      const StepArguments<Second> a{at.h, q0_.data(), q1_.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
-      for (int i = 1; i < m_.size(); ++i) equations_.place(a, m_.bodies[i], i);
-      add(equations_.q, equations_.v, [&](int j) {
+      MidpointState<Second>& middle = equations_.middle;
+      const StepEnds<Second> step{at.h, q0_.data(), q1_.data()};
+      for (int i = 1; i < m_.size(); ++i) middle.place(m_.bodies[i], i, step);
+      add(middle.q, middle.v, [&](int j) {
         const Body& b = m_.bodies[m_.body_of[j]];
-        return carried(equations_.blocks[m_.body_of[j]], b, j - b.v, w);
+        return carried(middle.blocks[m_.body_of[j]], b, j - b.v, w);
       });
     } else {
       increments_lifted(m_, q0_.data(), q1_.data(), way_.data());
@@ -140,11 +145,11 @@ class LocalCurvature {
         rate += terms_.coefficient[e] * entry(structure_.coefficient_v[e]);
       return rate;
     };
-    users_.add_rows(structure_.coefficient_start, q0_.data(), nullptr, terms_);
+    users_.add_rows(structure_.coefficient_start, q0_.data(), nullptr, terms_.value.data(), terms_.coefficient.data());
     for_rows([&](int k) {
       sum += (Second(at.lambda[k]) + dz_[l_.lambda + k]) * along(k, [&](int j) { return Second(w.start[j]); });
     });
-    users_.add_rows(structure_.coefficient_start, q1_.data(), nullptr, terms_);
+    users_.add_rows(structure_.coefficient_start, q1_.data(), nullptr, terms_.value.data(), terms_.coefficient.data());
     for_rows([&](int k) { value_[k] = terms_.value[k]; });
     users_.add_steps(q0_.data(), q1_.data(), value_.data());
     for_rows([&](int k) {

@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 
+#include "integrators/body_action/step_rounding.hpp"
 #include "integrators/body_action/step_rows.hpp"
 #include "integrators/body_action/tree_elimination.hpp"
 
@@ -56,7 +57,7 @@ class Direction {
     }
   }
 
-  // (δ, dλ) ≈ the solution of Newton's equations after displace<…, true> and residual.
+  // (δ, dλ) ≈ the solution of Newton's equations after body_derivatives and residual.
   void compute(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     switch (solver_) {
       case Solver::Newton:
@@ -91,14 +92,15 @@ class Direction {
  private:
   void newton(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     if (!coupled_) {
-      factorize(w, h, q0, q1);
+      factorize(w, {h, q0, q1});
       return solve_tree(w, w.r.data(), delta);
     }
     for (int i = 1; i < w.m.size(); ++i) {
       if (w.m.bodies[i].nv == 1) continue;
       double t[6];
       block_[i].fill(0);
-      if (w.has_block_terms[i]) joint_block_terms(w, w.m.bodies[i], q0, q1, h, false, t, block_[i].data());
+      if (w.has_block_terms[i])
+        joint_block_terms(w.joint_numbers(), w.m.bodies[i], StepEnds<double>{h, q0, q1}, false, t, block_[i].data());
     }
     evaluate_damped_lines(w.m, rows.structure, *w.next, rows.next);
     rows.evaluate_user_forces(q0, w.displacement.data());
@@ -156,7 +158,7 @@ class Direction {
       if (body.nv == 1) full(body.v, body.v) += w.stiff[body.v];
       if (body.nv == 1 || !w.has_block_terms[i]) continue;
       double t[6], N[36] = {};
-      joint_block_terms(w, body, q0, q1, h, false, t, N);
+      joint_block_terms(w.joint_numbers(), body, StepEnds<double>{h, q0, q1}, false, t, N);
       for (int k = 0; k < body.nv; ++k)
         for (int l = 0; l < body.nv; ++l) full(body.v + k, body.v + l) += N[body.nv * k + l];
     }
@@ -223,23 +225,25 @@ class TreeScheme {
   // The residual at q1, ready for `direction` when `WithDerivative`; relative size, and the worst coordinate.
   template <bool WithDerivative>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
-    displace<Action, WithDerivative>(w_, h, q1);
-    if (w_.m.user_forces) user_impulses(w_, h, q0, q1, q0);
-    const double largest = symplectree::residual(w_, h, q0, q1, worst);
+    const StepEnds<double> step{h, q0, q1};
+    displace<Action>(w_, h, q1);
+    if constexpr (WithDerivative) body_derivatives<Action>(w_, h);
+    if (w_.m.user_forces) user_impulses(w_, step, false);
+    const double largest = symplectree::residual(w_, step, worst);
     if (w_.m.rows == 0) return largest;
     return direction_.rows.add_residual<WithDerivative>(q0, q1, *w_.next, w_.r, w_.scale, largest, worst);
   }
   // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
     if (!quick()) return false;
-    displace<Action, false, true>(w_, h, q1);
-    newton_sweep<Action>(w_, h, q0, q1, delta);
+    displace<Action, true>(w_, h, q1);
+    newton_sweep<Action>(w_, {h, q0, q1}, delta);
     return true;
   }
   // The next one, after `evaluate<false>` at q1; sweeps have used up w.F.
   void next_direction(double h, const double* q0, const double* q1, double* delta) {
     restore_impulses(w_, h);
-    newton_sweep<Action>(w_, h, q0, q1, delta);
+    newton_sweep<Action>(w_, {h, q0, q1}, delta);
   }
   bool at_floor(double h, const double*, const double* q1, double factor) {
     if (!direction_.rows.at_floor(factor)) return false;
@@ -254,7 +258,7 @@ class TreeScheme {
   }
   void learn(double h, const double* s, const double* before) { direction_.learn(w_, h, s, before); }
   void finish(double h, const double* q0, const double* q1, const double* tau, const double* inputs, double* p) {
-    end_step<Action>(w_, h, q0, q1, tau, inputs, p);
+    end_step<Action>(w_, StepEnds<double>{h, q0, q1}, tau, inputs, p);
   }
   void flip() { std::swap(w_.now, w_.next); }
   double turned(const double*, const double*) const { return formula_turn(w_.m, *w_.now, *w_.next); }

@@ -55,7 +55,7 @@ class MidpointScheme {
 
   void begin(double, const double* q, const double* p, const double* tau, const double* inputs) {
     std::copy(p, p + m_.nv, p0_.begin());
-    apply(tau, inputs);
+    mid_.set_forces(tau, inputs);
     if (m_.rows == 0) return;
     compute_poses(m_, q, start_);
     evaluate_rows<true>(m_, rows_.structure, q, start_, rows_.now);
@@ -69,13 +69,14 @@ class MidpointScheme {
 
   template <bool WithDerivative>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
-    mid_.evaluate<WithDerivative>(h, q0, q1);
+    mid_.evaluate<WithDerivative ? 2 : 1>({h, q0, q1});
     double largest = 0;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       for (int k = 0; k < b.nv; ++k) {
         const int j = b.v + k;
-        const auto [force, sizes] = end_force(b, i, k, h, false);
+        double sizes;
+        const double force = mid_.end_force(i, k, h, false, &sizes);
         r_[j] = p0_[j] + impulse_[j] + force;
         scale_[j] = std::fabs(p0_[j]) + impulse_size_[j] + sizes + 1e-300;
         if (driven_[j]) {
@@ -126,11 +127,11 @@ class MidpointScheme {
   void finish(double h, const double*, const double*, const double* tau, const double* inputs, double* p) {
     if (!std::equal(mid_.tau.begin(), mid_.tau.end(), tau) ||
         !std::equal(mid_.inputs.begin(), mid_.inputs.end(), inputs)) {
-      apply(tau, inputs);
+      mid_.set_forces(tau, inputs);
       mid_.forces();
     }
     for (int i = 1; i < m_.size(); ++i)
-      for (int k = 0; k < m_.bodies[i].nv; ++k) p[m_.bodies[i].v + k] = end_force(m_.bodies[i], i, k, h, true).first;
+      for (int k = 0; k < m_.bodies[i].nv; ++k) p[m_.bodies[i].v + k] = mid_.end_force(i, k, h, true);
   }
 
   const std::vector<double>& residual() const { return r_; }
@@ -167,36 +168,12 @@ class MidpointScheme {
     noise_[i] = n;
   }
 
-  void apply(const double* tau, const double* inputs) {
-    std::copy(tau, tau + m_.nv, mid_.tau.begin());
-    std::copy(inputs, inputs + m_.inputs, mid_.inputs.begin());
-  }
-
   // Of velocity j, in units of ε.
   double rounding(const Body& b, int j, double h, const double* q1) const {
     const double coordinate = b.flat()                               ? q1[b.q + j - b.v]
                               : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3]
                                                                      : 1.0;
     return std::fabs(mid_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
-  }
-
-  // h (q∓ᵀ D L + v∓ᵀ p) + (h/2) carry∓ᵀ f for coordinate k of body i, and the size of its terms.
-  std::pair<double, double> end_force(const Body& b, int i, int k, double h, bool end) const {
-    const double alpha = mid_.alpha;
-    if (b.nv == 1) {
-      const double kinetic = end ? mid_.dv[b.v] : -mid_.dv[b.v],
-                   rest = h * ((end ? alpha : 1 - alpha) * mid_.dq[b.v] + 0.5 * mid_.f[b.v]);
-      return {kinetic + rest, std::fabs(kinetic) + std::fabs(rest)};
-    }
-    const MiddleBlock<double>& m = mid_.blocks[i];
-    double sum = 0, size = 0;
-    for (int l = 0; l < b.nv; ++l) {
-      const int j = b.v + l;
-      const double terms[3] = {h * (end ? m.q1 : m.q0)[l][k] * mid_.dq[j], h * (end ? m.v1 : m.v0)[l][k] * mid_.dv[j],
-                               0.5 * h * (end ? m.carry1 : m.carry0)[l][k] * mid_.f[j]};
-      for (double t : terms) sum += t, size += std::fabs(t);
-    }
-    return {sum, size};
   }
 
   const Model& m_;

@@ -1,0 +1,55 @@
+// What rounding makes of the residual of a step: what a root finder cannot go below.
+#pragma once
+
+#include <utility>
+
+#include "integrators/body_action/tree_elimination.hpp"
+
+namespace symplectree {
+
+inline constexpr double kRounding = 2.2e-16;
+
+// Add to w.body_noise what `rounding` of positions, relative to them, makes of the impulses of damped lines.
+inline void add_line_noise(VariationalWorkspace& w, double rounding) {
+  for (const Line& line : w.m.lines) {
+    if (line.damping == 0) continue;
+    const Vec3<double> a = position(line.a, *w.next), b = position(line.b, *w.next);
+    const double force = 0.5 * rounding * std::fabs(line.damping) * (norm1(a) + norm1(b));
+    for (const auto& [end, x] : {std::pair{line.a.body, a}, std::pair{line.b.body, b}}) {
+      w.body_noise[end][0] += norm1(x - w.next->pose[end].x) * force;
+      w.body_noise[end][1] += force;
+    }
+  }
+}
+
+// w.noise ← of each velocity what rounding makes of w.r. Positions are rounded to ε |x| and angles to ε |q|, so momenta
+// carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values; rotors and dampers on the
+// joints themselves make theirs of ε |q|.
+inline void estimate_noise(VariationalWorkspace& w, double h, const double* q1) {
+  const Model& m = w.m;
+  double turn = 1;
+  for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
+  const double unit = kRounding * turn / std::fabs(h);
+  std::fill(w.body_noise.begin(), w.body_noise.end(), std::array<double, 2>{});
+  if (w.damped_lines) add_line_noise(w, unit * std::fabs(h));
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    const double torque = w.body_noise[i][0] + unit * (body.inertia.xx + body.inertia.yy + body.inertia.zz);
+    const double force = w.body_noise[i][1] + unit * body.mass * (1e-3 + norm1(w.next->pose[i].x));
+    for (int j = body.v; j < body.v + body.nv; ++j)
+      w.noise[j] = norm1(w.now->S[j].angular) * torque + norm1(w.now->S[j].linear) * force +
+                   unit * (m.armature[j] + 0.5 * std::fabs(h * w.damping[j]));
+    w.body_noise[body.parent][0] += torque + norm1(w.now->pose[i].r) * force;
+    w.body_noise[body.parent][1] += force;
+  }
+}
+
+// Is every entry of w.r, after residual, within `factor` of w.noise and of the rounding of what it is made of?
+inline bool within_noise(const VariationalWorkspace& w, double factor) {
+  for (int j = 0; j < w.m.nv; ++j)
+    if (!(std::fabs(w.r[j]) <= factor * (w.noise[j] + kRounding * (std::fabs(w.b[j]) + w.impulse_size[j]))))
+      return false;
+  return true;
+}
+
+}  // namespace symplectree

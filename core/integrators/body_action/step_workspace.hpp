@@ -1,0 +1,86 @@
+// Scratch memory of a step's equations (step.hpp), allocated once.
+#pragma once
+
+#include <algorithm>
+
+#include "elements/user_elements_ad.hpp"
+#include "integrators/body_action/body_actions.hpp"
+#include "integrators/body_action/joint_terms.hpp"
+
+namespace symplectree {
+
+// What a step knows of a body: its inertia at the beginning, its displacement and its momentum.
+template <class T>
+struct BodyMotion {
+  HeldBody<T> held;
+  MovedBody<T> moved;
+  Spatial<T> momentum;
+};
+
+// Everything that the equations of a step need, allocated once.
+template <class T, class R = double>
+struct StepWorkspace {
+  const ModelOf<R>& m;
+  Workspace<T> first, second;
+  Workspace<T>*now = &first, *next = &second;  // poses and S at the step's beginning and end
+  const T *d0 = nullptr, *d1 = nullptr;        // increments by which q and q' differ from their values, if they do
+  bool conservative = false;                   // leave out all that comes from no energy: loads, dampers, rotors
+  std::vector<BodyMotion<T>> motion;           // of each body
+  std::vector<Spatial<T>> F;                   // of each body: wrench carried to the joints
+  std::vector<Spatial<T>> load;                // position-dependent wrench on each body at the beginning, or the end
+  std::vector<T> joint_load;                   // the same on each velocity
+  std::vector<T> b, r, zero;                   // of each velocity: the part of r that q' does not change; r
+  std::vector<T> impulse;                      // of each velocity: what constraints give at the beginning
+  std::vector<T> stiff;                        // of each velocity: a/h + c/2
+  std::vector<T> line_length;                  // of each line at the beginning
+  std::vector<T> user_impulse, displacement;   // of each velocity: of the user's forces; of the step, over h
+  std::vector<R> damping;                      // of each velocity: joint damping
+  std::vector<char> has_block_terms;           // of each body: rotor inertia or damping on several coordinates
+  bool damped_lines = false, loads = false;
+  LiftedUsers<T, R> users;
+  // Of plain numbers:
+  std::vector<double> scale;         // of each velocity: size of the terms that r is made of
+  std::vector<double> impulse_size;  // of each velocity: that of `impulse`
+  std::vector<double> reaction;      // of each prescribed velocity: what r is there
+  std::vector<char> driven;          // of each velocity: its coordinate is prescribed
+
+  explicit StepWorkspace(const ModelOf<R>& model)
+      : m(model),
+        first(m),
+        second(m),
+        motion(m.size()),
+        F(m.size()),
+        load(m.size()),
+        joint_load(m.nv),
+        b(m.nv),
+        r(m.nv + m.rows),
+        zero(m.nv),
+        impulse(m.nv),
+        stiff(m.nv),
+        line_length(m.lines.size()),
+        user_impulse(m.nv),
+        displacement(m.nv),
+        damping(m.nv),
+        has_block_terms(m.size()),
+        users(m) {
+    if constexpr (!carries_derivatives<T>) {
+      scale.resize(m.nv + m.rows), impulse_size.resize(m.nv), reaction.resize(m.nv), driven.resize(m.nv);
+    }
+    read_model();
+  }
+
+  JointNumbers<R> joint_numbers() const { return {m.armature.data(), damping.data()}; }
+
+  // What follows from the model's numbers, which change where they carry derivatives.
+  void read_model() {
+    std::fill(damping.begin(), damping.end(), R(0));
+    for (const JointDamperOf<R>& d : m.joint_dampers) damping[d.v] += d.damping;
+    for (int i = 1; i < m.size(); ++i)
+      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
+        if (m.bodies[i].nv > 1 && !(vanishes(damping[j]) && vanishes(m.armature[j]))) has_block_terms[i] = 1;
+    for (const LineOf<R>& line : m.lines) damped_lines |= !vanishes(line.damping);
+    loads = m.has_lines_or_wrenches();
+  }
+};
+
+}  // namespace symplectree
