@@ -162,7 +162,7 @@ Sym3<T> cast(const Sym3<U>& s) {
 
 // R s Rᵀ by columns.
 template <class T>
-Mat3<T> rotated_columns(const Mat3<T>& R, const Sym3<T>& s) {
+inline Mat3<T> rotated_columns(const Mat3<T>& R, const Sym3<T>& s) {
   const Vec3<T> p = s.xx * R.a + s.xy * R.b + s.xz * R.c;
   const Vec3<T> q = s.xy * R.a + s.yy * R.b + s.yz * R.c;
   const Vec3<T> r = s.xz * R.a + s.yz * R.b + s.zz * R.c;

@@ -37,8 +37,8 @@ inline void add_turn_derivative(const Quaternion<double>& d, int n, const double
 
 // t (nv) of one joint of several coordinates; with `N`, for plain numbers only, also its derivative.
 template <class T, class R>
-void joint_block_terms(const JointNumbers<R>& numbers, const BodyOf<R>& body, const StepEnds<T>& step, bool at_end,
-                       T* t, double* N) {
+void joint_block_terms(const JointNumbers<R>& numbers, const BodyOf<R>& body, StepEnds<T> step, bool at_end, T* t,
+                       double* N) {
   const int n = body.nv;
   const T side(at_end ? -1 : 1);
   const auto factor = [&](int k) {

@@ -55,12 +55,12 @@ void hold_bodies(StepWorkspace<T, R>& w) {
 
 // The step's beginning: b, the part of r that q' does not change. Poses in w.now must be there.
 template <class T, class R>
-void begin_step(StepWorkspace<T, R>& w, const T& h, const T* q, const T* p, const T* tau, const T* inputs) {
+void begin_step(StepWorkspace<T, R>& w, T h, const T* q, const T* p, const T* tau, const T* inputs) {
   const ModelOf<R>& m = w.m;
   position_loads(w, *w.now, q, tau, inputs);
   for (int j = 0; j < m.nv; ++j) {
     w.b[j] = p[j] + T(0.5) * h * w.joint_load[j];
-    w.stiff[j] = T(m.armature[j]) / h + T(0.5) * T(w.damping[j]);
+    w.stiff[j] = w.conservative ? T(0) : T(m.armature[j]) / h + T(0.5) * T(w.damping[j]);
   }
   if (w.damped_lines)
     for (std::size_t l = 0; l < m.lines.size(); ++l) {
@@ -70,31 +70,26 @@ void begin_step(StepWorkspace<T, R>& w, const T& h, const T* q, const T* p, cons
     }
 }
 
-// The momentum that a body has at the step's beginning, about its centre there.
-template <class Action, class T, class R>
-Spatial<T> body_momentum(const BodyOf<R>& body, const BodyPose<T>& start, const BodyPose<T>& end, const T& inverse_h,
-                         BodyMotion<T>& motion) {
-  if constexpr (Action::block_diagonal) {
-    return {Action::angular(motion.held, start.R, end.R, inverse_h, motion.moved),
-            (T(body.mass) * inverse_h) * (end.x - start.x)};
-  } else {
-    return Action::momentum(body, Action::logarithm(start, end), start.R, inverse_h);
-  }
-}
-
 // Poses at q', the momenta of all bodies, and w.F, these less what gravity supplies at the beginning. `Holding`: first
 // take hold of the bodies at the step's beginning.
 template <class Action, bool Holding = false, class T, class R>
-void displace(StepWorkspace<T, R>& w, const T& h, const T* q_next) {
+void displace(StepWorkspace<T, R>& w, T h, const T* q_next) {
   const ModelOf<R>& m = w.m;
   const T inverse_h = T(1) / h;
   sines_and_cosines(q_next, m.nq, w.next->sine.data(), w.next->cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const BodyOf<R>& body = m.bodies[i];
     BodyPose<T>& end = w.next->pose[i];
+    const BodyPose<T>& start = w.now->pose[i];
     place_body(body, q_next, end, *w.next);
-    if constexpr (Holding) Action::hold(body, w.now->pose[i], w.motion[i].held);
-    const Spatial<T> mu = body_momentum<Action>(body, w.now->pose[i], end, inverse_h, w.motion[i]);
+    if constexpr (Holding) Action::hold(body, start, w.motion[i].held);
+    Spatial<T> mu;
+    if constexpr (Action::block_diagonal) {
+      mu = {Action::angular(w.motion[i].held, start.R, end.R, inverse_h, w.motion[i].moved),
+            (T(body.mass) * inverse_h) * (end.x - start.x)};
+    } else {
+      mu = Action::momentum(body, Action::logarithm(start, end), start.R, inverse_h);
+    }
     w.motion[i].momentum = mu;
     w.F[i] = {mu.angular, mu.linear - (T(0.5) * h * T(body.mass)) * Vec3<T>(m.gravity)};
   }
@@ -102,7 +97,7 @@ void displace(StepWorkspace<T, R>& w, const T& h, const T* q_next) {
 
 // w.F as displace leaves it.
 template <class T, class R>
-void restore_impulses(StepWorkspace<T, R>& w, const T& h) {
+void restore_impulses(StepWorkspace<T, R>& w, T h) {
   for (int i = 1; i < w.m.size(); ++i)
     w.F[i] = {w.motion[i].momentum.angular,
               w.motion[i].momentum.linear - (T(0.5) * h * T(w.m.bodies[i].mass)) * Vec3<T>(w.m.gravity)};
@@ -130,30 +125,33 @@ void add_line_damping(StepWorkspace<T, R>& w, bool at_end) {
 
 // Less what loads and damped lines supply at the beginning, after displace.
 template <class T, class R>
-void subtract_loads(StepWorkspace<T, R>& w, const T& h) {
+void subtract_loads(StepWorkspace<T, R>& w, T h) {
   if (!w.loads) return;
   for (int i = 1; i < w.m.size(); ++i) w.F[i] -= (T(0.5) * h) * w.load[i];
   add_line_damping(w, false);
 }
 
 // What the joint's own rotor and damper take from the residual of body i's coordinates, or give to p' at the end.
-template <class T, class R>
-void joint_terms(const StepWorkspace<T, R>& w, int i, const StepEnds<T>& step, bool at_end, T* t) {
+template <bool AtEnd, class T, class R>
+[[gnu::always_inline]] inline void joint_terms(const StepWorkspace<T, R>& w, int i, StepEnds<T> step, T* t) {
   const BodyOf<R>& body = w.m.bodies[i];
-  if (w.conservative || (body.nv > 1 && !w.has_block_terms[i])) {
-    std::fill(t, t + body.nv, T(0));
-  } else if (body.nv == 1) {
+  if (body.nv == 1) {
     const T moved = step.q1[body.q] - step.q0[body.q];
-    t[0] =
-        at_end ? (T(w.m.armature[body.v]) / step.h - T(0.5) * T(w.damping[body.v])) * moved : w.stiff[body.v] * moved;
+    if constexpr (!AtEnd) {
+      t[0] = w.stiff[body.v] * moved;
+    } else {
+      t[0] = w.conservative ? T(0) : (T(w.m.armature[body.v]) / step.h - T(0.5) * T(w.damping[body.v])) * moved;
+    }
+  } else if (w.has_block_terms[i] && !w.conservative) {
+    joint_block_terms(w.joint_numbers(), body, step, AtEnd, t, nullptr);
   } else {
-    joint_block_terms(w.joint_numbers(), body, step, at_end, t, nullptr);
+    std::fill(t, t + body.nv, T(0));
   }
 }
 
 // w.user_impulse ← (h/2) f(q_at, (q1 ⊖ q0)/h) of the user's forces, at the beginning or the end.
 template <class T, class R>
-void user_impulses(StepWorkspace<T, R>& w, const StepEnds<T>& step, bool at_end) {
+void user_impulses(StepWorkspace<T, R>& w, StepEnds<T> step, bool at_end) {
   const ModelOf<R>& m = w.m;
   const T half = T(0.5) * step.h, *q = at_end ? step.q1 : step.q0;
   std::fill(w.user_impulse.begin(), w.user_impulse.end(), T(0));
@@ -180,7 +178,7 @@ void user_impulses(StepWorkspace<T, R>& w, const StepEnds<T>& step, bool at_end)
 // w.r ← the residual after displace; of prescribed velocities it is kept in w.reaction instead. Returns the largest
 // |r_j| relative to the size of the terms it is made of, and in `worst` which it is; of plain numbers only.
 template <class T, class R>
-double residual(StepWorkspace<T, R>& w, const StepEnds<T>& step, int& worst) {
+double residual(StepWorkspace<T, R>& w, StepEnds<T> step, int& worst) {
   const ModelOf<R>& m = w.m;
   subtract_loads(w, step.h);
   double largest = 0;
@@ -188,7 +186,7 @@ double residual(StepWorkspace<T, R>& w, const StepEnds<T>& step, int& worst) {
   for (int i = m.size() - 1; i > 0; --i) {
     const BodyOf<R>& body = m.bodies[i];
     const Spatial<T>& F = w.F[i];
-    joint_terms(w, i, step, false, t);
+    joint_terms<false>(w, i, step, t);
     for (int k = 0; k < body.nv; ++k) {
       const int j = body.v + k;
       const Spatial<T>& S = w.now->S[j];
@@ -214,7 +212,7 @@ double residual(StepWorkspace<T, R>& w, const StepEnds<T>& step, int& worst) {
 
 // p' from the momenta of the bodies, with loads and dampers at the end. Poses in w.next must be those of q'.
 template <class Action, class T, class R>
-void end_step(StepWorkspace<T, R>& w, const StepEnds<T>& step, const T* tau, const T* inputs, T* p) {
+void end_step(StepWorkspace<T, R>& w, StepEnds<T> step, const T* tau, const T* inputs, T* p) {
   const ModelOf<R>& m = w.m;
   const T half = T(0.5) * step.h;
   position_loads(w, *w.next, step.q1, tau, inputs);
@@ -229,7 +227,7 @@ void end_step(StepWorkspace<T, R>& w, const StepEnds<T>& step, const T* tau, con
   T t[6];
   for (int i = m.size() - 1; i > 0; --i) {
     const BodyOf<R>& body = m.bodies[i];
-    joint_terms(w, i, step, true, t);
+    joint_terms<true>(w, i, step, t);
     for (int k = 0; k < body.nv; ++k) {
       const int j = body.v + k;
       p[j] = dot(w.next->S[j], w.F[i]) + half * w.joint_load[j] + t[k] + w.user_impulse[j];

@@ -73,7 +73,7 @@ void body_derivatives(VariationalWorkspace& w, double h) {
 }
 
 // Eliminate the coordinates of a Ball or Free joint from the articulated Newton matrix A of its body.
-inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, const StepEnds<double>& step,
+inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, StepEnds<double> step,
                             General6<double>& A) {
   const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
   Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
@@ -93,8 +93,8 @@ inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, co
 }
 
 // Eliminate the coordinates of body i from its articulated Newton matrix A, which stays in registers.
-[[gnu::always_inline]] inline void eliminate(VariationalWorkspace& w, const Body& body, int i,
-                                             const StepEnds<double>& step, General6<double>& A) {
+[[gnu::always_inline]] inline void eliminate(VariationalWorkspace& w, const Body& body, int i, StepEnds<double> step,
+                                             General6<double>& A) {
   if (body.nv > 1) return eliminate_block(w, body, i, step, A);
   const Spatial<double> W = A * w.next->S[body.v], Z = transposed_times(A, w.now->S[body.v]);
   const double inverse = 1 / (dot(w.now->S[body.v], W) + w.stiff[body.v]);
@@ -141,7 +141,7 @@ inline void solve_outward(VariationalWorkspace& w, double* delta) {
 }
 
 // Eliminate the coordinates of all bodies from Newton's matrix, leaves to root, after body_derivatives.
-inline void factorize(VariationalWorkspace& w, const StepEnds<double>& step) {
+inline void factorize(VariationalWorkspace& w, StepEnds<double> step) {
   const Model& m = w.m;
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
@@ -167,7 +167,7 @@ inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta
 // One Newton step from q1 without damped lines, after displace: derivatives, residual, elimination and solution in one
 // sweep to the root and one back, so that the dependent sums of one hide behind the products of the other.
 template <class Action>
-void newton_sweep(VariationalWorkspace& w, const StepEnds<double>& step, double* delta) {
+void newton_sweep(VariationalWorkspace& w, StepEnds<double> step, double* delta) {
   const Model& m = w.m;
   const double inverse_h = 1 / step.h;
   subtract_loads(w, step.h);
@@ -176,7 +176,7 @@ void newton_sweep(VariationalWorkspace& w, const StepEnds<double>& step, double*
     const Body& body = m.bodies[i];
     General6<double> A = body_derivative<Action>(w, body, i, inverse_h);
     if (w.place[i] >= 0) add(A, w.gathered[w.place[i]]);
-    joint_terms(w, i, step, false, t);
+    joint_terms<false>(w, i, step, t);
     eliminate(w, body, i, step, A);
     Spatial<double> G = w.F[i];
     for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = w.b[body.v + k] - t[k] - dot(w.now->S[body.v + k], G);
