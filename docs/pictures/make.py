@@ -1,4 +1,4 @@
-"""The README's pictures: pages of `traj.show()` and files of `traj.to_html()`, photographed in chromium.
+"""Pictures of README and of the pages: pages of `traj.show()` and files of `traj.to_html()`, photographed in chromium.
 
 python docs/pictures/make.py     (needs playwright, chromium and example-robot-data)
 """

@@ -1,4 +1,4 @@
-"""The command: every line in README and --help runs as written; wrong use is told in one paragraph, with its exit code."""
+"""The command: every line in docs and --help runs as written; wrong use is told in one paragraph, with its exit code."""
 
 import os
 import re
@@ -17,7 +17,10 @@ from sharing_mechanisms import tongs
 from symplectree.cli import app, demos, main
 from symplectree.io import bundled_models
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README, RESULTS, MODELS = (
+    (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/results.md", "docs/models-and-files.md")
+)
 COMMANDS = ("demo", "run", "info", "plot", "view", "convert")
 
 
@@ -33,9 +36,9 @@ def call(line, capsys):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder with README's model."""
+    """An empty folder with the model of docs/models-and-files.md."""
     monkeypatch.chdir(tmp_path)
-    (lisp,) = re.findall(r"```lisp\n(.*?)```", README, re.S)
+    (lisp,) = re.findall(r"```lisp\n(.*?)```", MODELS, re.S)
     (tmp_path / "arm.sexp").write_text(lisp)
     return tmp_path
 
@@ -72,12 +75,16 @@ def check_lines(lines, capsys):
         assert code == 0, (line, err)
 
 
-def test_command_lines_of_the_readme(folder, pages, capsys):
-    fenced = "\n".join(re.findall(r"```sh\n(.*?)```", README, re.S))
-    lines = lines_of(fenced)
+def fenced(page):
+    """All shell blocks of a page."""
+    return "\n".join(re.findall(r"```sh\n(.*?)```", page, re.S))
+
+
+def test_command_lines_of_the_pages(folder, pages, capsys):
+    lines = lines_of(fenced(RESULTS))
     assert len(lines) >= 7
     check_lines(lines, capsys)
-    assert "pip install . && symplectree demo\n" in fenced
+    assert fenced(README) == 'pip install . && symplectree demo\n\npip install ".[test]" && pytest\n'  # as .ci/run does
     assert len(st.load_trajectory("run.nc")) == 2001  # resumed to 20 s
     assert len(pages) == 1 and pages[0].startswith("http://127.0.0.1:")
     for name in ("run.png", "energy.png", "run.csv"):

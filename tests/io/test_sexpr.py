@@ -230,14 +230,15 @@ def test_links_frames_masses_and_elements():
     assert_round_trip(m)
 
 
-def test_example_of_the_readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8").split("```lisp\n")[1].split("```")[0]
+def test_example_of_the_documentation():
+    page = (ROOT / "docs/models-and-files.md").read_text(encoding="utf-8")
+    text = page.split("```lisp\n")[1].split("```")[0]
     m = st.loads(text)
     assert m.initial == {"shoulder": 0.7}
     assert_round_trip(m)
     with pytest.raises(st.ModelSyntaxError) as raised:
         st.loads(text.replace("stiffness", "stifness"))
-    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    shown = page.split("```text\n")[1].split("```")[0]
     assert str(raised.value).replace("<text>", "arm.sexp") == shown.strip()
 
 
