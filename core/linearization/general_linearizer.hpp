@@ -8,13 +8,10 @@
 // σ = w_O·O + m·E and multipliers m = −E_y⁻ᵀ (w_y + O_yᵀ w_O), so that only one sum is differentiated twice.
 #pragma once
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-
 #include "linearization/hessian_interface.hpp"
 #include "linearization/linearizer_interface.hpp"
+#include "linearization/scaled_solver.hpp"
 #include "linearization/step_system.hpp"
-#include "scalar/jet.hpp"
 
 namespace symplectree {
 
@@ -25,7 +22,7 @@ class Linearizer final : public AnyLinearizer {
       : m_(m),
         driven_(std::move(driven)),
         layout_(m, std::find(driven_.begin(), driven_.end(), char(1)) != driven_.end()),
-        first_(m, layout_, action, alpha),
+        first_(step_system<Jet>(m, layout_, action, alpha)),
         action_(action),
         alpha_(alpha) {
     const auto free = [this](int j) { return !driven_[j]; };
@@ -57,7 +54,7 @@ class Linearizer final : public AnyLinearizer {
         if (const int z = direction(c); z >= 0) Ex_(e, c) = E_(equation_[e], z);
       if (equation_[e] < l.nv) Ex_(e, l.nv + equation_[e]) += 1;  // r + p
     }
-    Y_ = -solve(Ex_);
+    Y_ = -solver_.solve(Ex_);
     collect();
     Eigen::Map<RowMatrix> result(out, 2 * l.nv, n);
     write(Y_, result, multipliers);
@@ -73,7 +70,7 @@ class Linearizer final : public AnyLinearizer {
       moved.row(e) = dE.row(equation_[e]);
       for (int k = 0; k < u; ++k) Ey(e, k) = E_(equation_[e], unknown_[k]);
     }
-    const RowMatrix Y = -solve(moved);
+    const RowMatrix Y = -solver_.solve(moved);
     Eigen::Map<RowMatrix> result(out, 2 * layout_.nv, dE.cols());
     write(Y, result, multipliers);
     result.bottomRows(layout_.nv) = columns(O_, unknown_) * Y + dO;
@@ -90,13 +87,13 @@ class Linearizer final : public AnyLinearizer {
   void second(const StepPoint& at, double* out) override {
     const StepLayout& l = layout_;
     const int n = inputs();
-    if (!second_) second_ = std::make_unique<StepSystem<DualOf<Jet>>>(m_, layout_, action_, alpha_);
+    if (!second_) second_ = step_system<DualOf<Jet>>(m_, layout_, action_, alpha_);
     const RowMatrix Oy = columns(O_, unknown_);
     RowMatrix bentE, bentO, result(2 * l.nv, n);
     const int own = plain_forces() ? 2 * l.nv : n;  // inputs beyond act as momenta do
     for (int c = 0; c < own; ++c) {
       bend(at, c, own, bentE, bentO);
-      const RowMatrix dY = -solve(bentE);
+      const RowMatrix dY = -solver_.solve(bentE);
       result.resize(2 * l.nv, own - c);
       result.setZero();
       write(dY, result, nullptr);
@@ -119,7 +116,7 @@ class Linearizer final : public AnyLinearizer {
     Eigen::VectorXd given = columns(O_, unknown_).transpose() * of_p;
     for (int k = 0; k < u; ++k)
       if (const int z = unknown_[k]; z < l.lambda) given[k] += weights[z - l.q1];
-    weigh(-solve_transposed(given), of_p);
+    weigh(-solver_.solve_transposed(given), of_p);
     curvature_->evaluate(at, weights_, bent_);
     Eigen::Map<RowMatrix>(out, n, n).noalias() = W_.transpose() * (bent_ * W_).eval();
   }
@@ -172,7 +169,7 @@ class Linearizer final : public AnyLinearizer {
       const int count = std::min(Jet::width, l.size - start);
       for (Jet& x : dz_) x = Jet();
       for (int k = 0; k < count; ++k) dz_[start + k].slope.set(k, 1);
-      first_.evaluate(at, dz_.data(), e_.data(), o_.data());
+      first_->evaluate(at, dz_.data(), e_.data(), o_.data());
       for (int k = 0; k < count; ++k) {
         for (int e = 0; e < l.equations; ++e) E_(e, start + k) = e_[e].slope[k];
         for (int o = 0; o < l.outputs; ++o) O_(o, start + k) = o_[o].slope[k];
@@ -258,47 +255,20 @@ class Linearizer final : public AnyLinearizer {
     for (int j = 0; j < l.nv; ++j) weights_.end[j] = -weights_.momentum[j], weights_.momentum[j] += of_p[j];
   }
 
-  // The matrix E_y: without constraints by LU; with these least norms, because some may be redundant, after scaling.
+  // The matrix E_y.
   void factorize() {
     const int u = static_cast<int>(unknown_.size());
     RowMatrix Ey(u, u);
     for (int e = 0; e < u; ++e)
       for (int k = 0; k < u; ++k) Ey(e, k) = E_(equation_[e], unknown_[k]);
-    if (layout_.rows == 0) {
-      lu_.compute(Ey);
-      return;
-    }
-    drop_idle(Ey);
-    left_ = Eigen::VectorXd::Ones(u), right_ = Eigen::VectorXd::Ones(u);
-    for (int pass = 0; pass < 3; ++pass) {  // rows and columns of about unit norm
-      for (int e = 0; e < u; ++e) {
-        const double norm = Ey.row(e).norm();
-        if (norm > 0) left_[e] /= std::sqrt(norm), Ey.row(e) /= std::sqrt(norm);
-      }
-      for (int k = 0; k < u; ++k) {
-        const double norm = Ey.col(k).norm();
-        if (norm > 0) right_[k] /= std::sqrt(norm), Ey.col(k) /= std::sqrt(norm);
-      }
-    }
-    orthogonal_.setThreshold(1e-11);
-    orthogonal_.compute(Ey);
-  }
-
-  RowMatrix solve(const RowMatrix& b) const {
-    if (layout_.rows == 0) return lu_.solve(b);
-    return right_.asDiagonal() * RowMatrix(orthogonal_.solve(left_.asDiagonal() * b));
-  }
-
-  Eigen::VectorXd solve_transposed(const Eigen::VectorXd& b) const {
-    if (layout_.rows == 0) return lu_.transpose().solve(b);
-    const Eigen::VectorXd scaled = right_.asDiagonal() * b;
-    return left_.asDiagonal() * Eigen::VectorXd(orthogonal_.transpose().solve(scaled));
+    if (layout_.rows > 0) drop_idle(Ey);
+    solver_.compute(Ey, layout_.rows > 0);
   }
 
   const Model& m_;
   std::vector<char> driven_;
   StepLayout layout_;
-  StepSystem<Jet> first_;
+  std::unique_ptr<StepSystem<Jet>> first_;
   std::unique_ptr<StepSystem<DualOf<Jet>>> second_;
   std::unique_ptr<AnyCurvature> curvature_;
   StepWeights weights_;
@@ -307,9 +277,7 @@ class Linearizer final : public AnyLinearizer {
   std::vector<int> unknown_, equation_, prescribed_;  // places in z, and rows of E
   RowMatrix E_, O_, Ex_, Y_, W_, bent_;
   std::vector<Jet> dz_, e_, o_;
-  Eigen::PartialPivLU<RowMatrix> lu_;
-  Eigen::CompleteOrthogonalDecomposition<RowMatrix> orthogonal_;
-  Eigen::VectorXd left_, right_;
+  ScaledSolver solver_;
 };
 
 }  // namespace symplectree

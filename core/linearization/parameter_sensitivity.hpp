@@ -1,10 +1,9 @@
 // How a step's equations change with masses, lengths and other numbers of the model, and with the step's length: exact,
-// by running step_equations.hpp on a model of jets, eight parameters at a time.
+// by running step_system.hpp on a model of jets, eight parameters at a time.
 #pragma once
 
 #include "linearization/step_system.hpp"
 #include "model/model_arrays.hpp"
-#include "scalar/jet.hpp"
 
 namespace symplectree {
 
@@ -31,7 +30,7 @@ class ParameterEquations {
     arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;
     for (int k = 0; k < kArrays; ++k) arrays_.numbers[k].assign(arrays.numbers[k].begin(), arrays.numbers[k].end());
     set_numbers(model_, arrays_);
-    system_ = std::make_unique<StepSystem<Jet, Jet>>(model_, layout_, action, alpha);
+    system_ = step_system<Jet, Jet>(model_, layout_, action, alpha);
     dz_.resize(layout_.size), e_.resize(layout_.equations), o_.resize(layout_.outputs);
   }
 

@@ -1,0 +1,9 @@
+// First derivatives of a step's equations in its state and forces.
+#include "linearization/action_step_system.hpp"
+
+namespace symplectree {
+
+template std::unique_ptr<StepSystem<Jet, double>> step_system(const ModelOf<double>& m, const StepLayout& layout,
+                                                              int action, double alpha);
+
+}  // namespace symplectree
