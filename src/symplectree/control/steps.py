@@ -104,7 +104,7 @@ class Steps:
         hessian = None if lin.hessian is None else 0.5 * (lin.hessian + lin.hessian.T)
         if self.chain is None:
             return StepDerivatives(lin.q, lin.p, np.hstack([lin.A, lin.B]), hessian)
-        first = np.hstack([lin.A, lin.B[:, : self.count], lin.C]) @ self.chain
+        first = np.hstack([lin.A, lin.B[:, : self.count], lin.by_prescribed]) @ self.chain
         if hessian is not None:
             kept = [
                 i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.places)

@@ -146,7 +146,7 @@ def _common(units: Variable) -> str:
 
 
 def _attributes(trajectory: Trajectory) -> dict[str, Any]:
-    from symplectree.cli.version import version
+    from symplectree.version import version
 
     given = trajectory.settings
     attributes: dict[str, Any] = {

@@ -27,7 +27,7 @@ from symplectree.simulation.progress import Progress
 from symplectree.simulation.recording import Recording
 from symplectree.simulation.run_record import Settings, constant_forces, constant_motions, method_from_text
 from symplectree.simulation.trajectory import Trajectory
-from symplectree.validation import is_positive, shown
+from symplectree.validation import check_seconds, is_positive, shown
 
 SLICE = 0.05  # seconds between looks at the clock and at the keyboard
 MOST_STEPS = 2**31 - 1  # that the core can count
@@ -230,9 +230,3 @@ def _whole_steps(duration: Any, dt: Any) -> int:
     if steps > MOST_STEPS:
         raise ModelError(f"the run has {steps:.3g} steps, more than {MOST_STEPS}; take a larger dt, or run it in parts")
     return int(steps)
-
-
-def check_seconds(name: str, value: Any) -> None:
-    """Raise ModelError unless it is a time above zero."""
-    if not is_positive(value):
-        raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")
