@@ -35,6 +35,14 @@ def test_old_names_of_derivatives(old, new):
     assert f"Linearization.{old} is now called {new}" in message
 
 
+def test_old_name_of_what_a_method_recorded():
+    traj = st.simulate(planar_chain(2).build(), {"q0": 0.3}, duration=0.02, dt=0.01)
+    value, message = warned(lambda: traj.kept)
+    assert list(value) == list(traj.recorded)
+    np.testing.assert_array_equal(value["iterations"], traj.recorded["iterations"])
+    assert "Trajectory.kept is now called recorded" in message
+
+
 def test_version():
     assert st.__version__ == importlib.metadata.version("symplectree")
 

@@ -95,7 +95,8 @@ def linearize(
 ) -> Linearization:
     """Take one step from state = (q, p) and differentiate it exactly, by implicit differentiation of its equations.
 
-    method: a `Variational` of order 2, any action; `Variational()` when left out.
+    method: a `Variational` of order 2, any action; `Variational()` when left out. Its `tol` of None is 1e-14 here, so that
+        derivatives are those of the solution.
     dt: length of the step [s], always to be given.
     order: 1, or 2 for second derivatives as well.
     forces: constant over the step, as one row of `simulate(forces=…)`: numbers or a mapping.

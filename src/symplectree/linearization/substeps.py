@@ -30,9 +30,9 @@ def linearize_halves(
     order: int,
     contract: Array | None,
 ) -> Linearization:
-    """The chain rule over two halves F₁ and F₂, with inputs x = (q, p, forces, prescribed) of the whole step.
+    """The chain rule over two halves F₁ and F₂, with arguments x = (q, p, forces, prescribed) of the whole step.
 
-    x₁ = X₁ x are the inputs of the first half, at whose end a prescribed coordinate is half-way, and x₂ = (F₁, forces,
+    x₁ = X₁ x are the arguments of the first half, at whose end a prescribed coordinate is half-way, and x₂ = (F₁, forces,
     prescribed) those of the second, with derivative X₂; D is the derivative in parameters:
 
         F' = F₂' X₂,   D = A₂ D₁ + D₂,   Σ w_i F_i'' = X₂ᵀ (Σ w_i F₂_i'') X₂ + X₁ᵀ (Σ_k (F₂'ᵀ w)_k F₁_k'') X₁.
@@ -46,7 +46,7 @@ def linearize_halves(
     one = half_step(state, middle, order if contract is None else 1, None)
     two = half_step((one.q, one.p), prescribed, order, contract)
     J1, J2 = (np.hstack([lin.A, lin.B, lin.by_prescribed]) for lin in (one, two))
-    X1 = _inputs_of_first_half(model, prescribed, J1.shape[1])
+    X1 = _arguments_of_first_half(model, prescribed, J1.shape[1])
     X2 = np.vstack([J1 @ X1, np.eye(J1.shape[1])[2 * nv :]])
     second = hessian = None
     if two.second is not None and one.second is not None:
@@ -67,7 +67,7 @@ def linearize_halves(
     )  # fmt: skip
 
 
-def _inputs_of_first_half(model: Model, prescribed: Mapping[str, Any] | None, size: int) -> Array:
+def _arguments_of_first_half(model: Model, prescribed: Mapping[str, Any] | None, size: int) -> Array:
     """X₁: the identity, but prescribed coordinates end half-way between where they begin and where they end."""
     X1 = np.eye(size)
     if prescribed:

@@ -70,7 +70,7 @@ class Stepper:
         self._count = 0
 
     def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
-        """One step under constant forces: an array or a mapping, as for `simulate`; none when left out.
+        """One step under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when left out.
 
         prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name; others
             stay.
