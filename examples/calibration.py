@@ -60,7 +60,7 @@ def motion(numbers):
     angles, slopes = [REST], [S[:2]]
     for torque in TORQUE:
         lin = st.linearize(model, state, dt=DT, forces=[torque], parameters=NAMES)
-        S = lin.A @ S + lin.D
+        S = lin.A @ S + lin.by_parameters
         state = lin.q, lin.p
         angles.append(lin.q)
         slopes.append(S[:2])

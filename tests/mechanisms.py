@@ -320,11 +320,3 @@ def _carrier(frame: Any) -> Any:
     while frame.parent is not None and frame.joint.nv == 0:
         frame = frame.parent
     return frame
-
-
-def difference(model, a, b):
-    """The increment from a to b."""
-    d = np.empty(model.nv)
-    for place in model.joints.values():
-        d[place.v] = place.joint.local(a[place.q], b[place.q])
-    return d

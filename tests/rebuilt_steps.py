@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import symplectree as st
-from mechanisms import difference, random_state
+from mechanisms import random_state
 from symplectree.lie import inverse
 
 # Differences of fourth order have the truncation (H/θ)⁴ of a number θ of order one (inertias: of a tenth; loops that
@@ -77,7 +77,7 @@ def joint_changed(model, name, e):
 
 def values(model, q1, state, method, dt, **given):
     lin = st.linearize(model, state, method, dt, **given)
-    return np.concatenate([difference(model, q1, lin.q), lin.p, lin.multipliers])
+    return np.concatenate([st.difference(model, q1, lin.q), lin.p, lin.multipliers])
 
 
 def by_differences(change, model, name, state, method, dt, **given):
@@ -93,11 +93,11 @@ def assert_exact(change, model, names, state, method, dt, **given):
     """Every column to 1e-8 of its size, and to the rounding of differences; and not all of them are small."""
     lin = st.linearize(model, state, method, dt, parameters=names, **given)
     nv, tested = model.nv, 0
-    assert lin.D.shape == (2 * nv, len(lin.parameters))
-    assert lin.multipliers_D.shape == (len(model.rows), len(lin.parameters))
+    assert lin.by_parameters.shape == (2 * nv, len(lin.parameters))
+    assert lin.multipliers_by_parameters.shape == (len(model.rows), len(lin.parameters))
     for k, name in enumerate(lin.parameters):
         expected, rounding = by_differences(change, model, name, state, method, dt, **given)
-        found = np.concatenate([lin.D[:, k], lin.multipliers_D[:, k]])
+        found = np.concatenate([lin.by_parameters[:, k], lin.multipliers_by_parameters[:, k]])
         for part, floor in zip(np.split(np.arange(len(found)), [nv, 2 * nv]), rounding, strict=True):
             if part.size:
                 size = np.abs(expected[part]).max()

@@ -16,6 +16,7 @@ from symplectree.dynamics import (
     bias_forces,
     body_velocity,
     body_velocity_derivatives,
+    difference,
     element_terms,
     forward_dynamics,
     inverse_dynamics,
@@ -91,11 +92,15 @@ from symplectree.simulation.trajectory import Trajectory
 
 
 def __getattr__(name: str) -> object:
-    """Subpackages that are imported when they are first used."""
+    """Subpackages, and the version, which are looked up when they are first used."""
     if name in ("control", "interop"):
         import importlib
 
         return importlib.import_module(f"symplectree.{name}")
+    if name == "__version__":
+        from symplectree.version import version
+
+        return version()
     raise AttributeError(f"module 'symplectree' has no attribute {name!r}")
 
 
@@ -113,7 +118,7 @@ __all__ = [
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
     # continuous mechanics
-    "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract",
+    "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract", "difference",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     "locked_inertia", "mechanical_connection", "shape_metric", "shape_derivatives",

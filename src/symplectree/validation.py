@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.errors import ModelError
 from symplectree.lie import Array
 
 NO_NUMBERS = (str, bytes, bool, np.bool_, complex, type(None))
@@ -33,6 +34,19 @@ def is_positive(value: Any) -> bool:
 def is_fraction(value: Any) -> bool:
     """Is it one real number from 0 to 1?"""
     return isinstance(value, float | int) and not isinstance(value, bool) and bool(0 <= value <= 1)
+
+
+def required_dt(dt: float | None, function: str) -> float:
+    """dt, where Python cannot ask for it by itself because it follows an optional argument; TypeError without."""
+    if dt is None:
+        raise TypeError(f"{function}() needs dt, the length of a step in seconds: give it, such as dt=0.01")
+    return dt
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Raise ModelError unless it is a time above zero."""
+    if not is_positive(value):
+        raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")
 
 
 def shown(value: Any) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import ACTIONS, closed_mechanism, difference, planar_chain, random_mechanism, random_state
+from mechanisms import ACTIONS, closed_mechanism, planar_chain, random_mechanism, random_state
 
 DATA = Path(__file__).parents[1] / "data"
 H = 1e-5  # of central differences; their rounding is ε/H, about 1e-10 of the largest entry
@@ -35,7 +35,7 @@ def by_differences(model, q, p, method, dt, u, h=H):
             d = np.zeros(2 * nv + nu)
             d[c] = side
             x, y = step(model, moved(model, q, d[:nv]), p + d[nv : 2 * nv], method, dt, u + d[2 * nv :])
-            ends.append(np.concatenate([difference(model, q1, x), y]))
+            ends.append(np.concatenate([st.difference(model, q1, x), y]))
         columns.append((ends[0] - ends[1]) / (2 * h))
     return np.array(columns).T
 
@@ -167,8 +167,8 @@ def test_constraints(action, seed):
             x, y = step(model, near, st.momenta(model, near, rate), method, 0.005, u)
             ends.append((near, st.momenta(model, near, rate), x, y))
         (a, pa, xa, ya), (b, pb, xb, yb) = ends
-        before = np.concatenate([difference(model, b, a), pa - pb])
-        after = np.concatenate([difference(model, xb, xa), ya - yb])
+        before = np.concatenate([st.difference(model, b, a), pa - pb])
+        after = np.concatenate([st.difference(model, xb, xa), ya - yb])
         size = np.abs(after).max()
         np.testing.assert_allclose(
             lin.A @ before, after, atol=1e-7 * size
@@ -187,7 +187,7 @@ def test_constraints_that_no_motion_changes():
     for j in range(model.nv):
         d = 1e-4 * np.eye(model.nv)[j]
         x, y = (st.linearize(model, (q, p + side * d), method, 0.005) for side in (1, -1))
-        slope = np.concatenate([difference(model, y.q, x.q), x.p - y.p]) / 2e-4
+        slope = np.concatenate([st.difference(model, y.q, x.q), x.p - y.p]) / 2e-4
         # truncation 1e-8 of third derivatives of order 0.1, rounding 1e-15/1e-4
         np.testing.assert_allclose(lin.A[:, model.nv + j], slope, atol=1e-8)
 
@@ -197,11 +197,11 @@ def test_prescribed_coordinates():
     model = m.build()
     q, p = np.array([0.4, -0.3, 0.2]), np.array([0.2, 0.1, -0.1])
     lin = st.linearize(model, (q, p), dt=0.01, prescribed={"q1": -0.29})
-    assert lin.C.shape == (6, 1)
+    assert lin.by_prescribed.shape == (6, 1)
     ends = [st.linearize(model, (q, p), dt=0.01, prescribed={"q1": -0.29 + e}) for e in (1e-5, -1e-5)]
     slope = (ends[0].q - ends[1].q) / 2e-5
-    np.testing.assert_allclose(lin.C[:3, 0], slope, atol=1e-8)
-    assert lin.C[1, 0] == 1
+    np.testing.assert_allclose(lin.by_prescribed[:3, 0], slope, atol=1e-8)
+    assert lin.by_prescribed[1, 0] == 1
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_elements(action):
     lin = assert_exact(
         element_changed, model, names, start(model, 4), st.Variational(action=action, tol=1e-14), 0.01, forces=u
     )
-    assert np.abs(lin.D).max(axis=0).min() > 1e-7  # none of these is without effect
+    assert np.abs(lin.by_parameters).max(axis=0).min() > 1e-7  # none of these is without effect
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -87,7 +87,7 @@ def test_joints(action):
         lin = st.linearize(model, state, method, 0.01, parameters=[f"{name}.armature"])
         assert lin.parameters[1] == f"{name}.armature.1"
         expected, rounding = by_differences(joint_changed, model, f"{name}.armature", state, method, 0.01)
-        assert np.abs(lin.D.sum(axis=1) - expected).max() < 1e-8 * np.abs(expected).max() + rounding[1]
+        assert np.abs(lin.by_parameters.sum(axis=1) - expected).max() < 1e-8 * np.abs(expected).max() + rounding[1]
 
 
 @pytest.mark.parametrize("kind", CONSTRAINTS)
@@ -121,7 +121,7 @@ def test_the_length_of_the_step(action, closed):
     lin = st.linearize(model, state, method, dt, parameters=["dt"], forces=u)
     at = {k: values(model, lin.q, state, method, dt + k * h, forces=u) for k in (-2, -1, 1, 2)}
     expected = (8 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12 * h)
-    found = np.concatenate([lin.D[:, 0], lin.multipliers_D[:, 0]])
+    found = np.concatenate([lin.by_parameters[:, 0], lin.multipliers_by_parameters[:, 0]])
     # The difference's truncation is h⁴ of the fifth derivative of a motion that turns with some rad/s.
     for part in (slice(0, model.nv), slice(model.nv, 2 * model.nv), slice(2 * model.nv, None)):
         if expected[part].size:
@@ -148,7 +148,7 @@ def test_prescribed_coordinates(action):
         lin = assert_exact(body_changed, model, names, state, method, 0.01, prescribed=end)
         assert_exact(frame_changed, model, ["tip.at"], state, method, 0.01, prescribed=end)
         driven = [model.velocities.index(name) for name in end]
-        assert not lin.D[driven].any()  # they go where they are told
+        assert not lin.by_parameters[driven].any()  # they go where they are told
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -210,7 +210,7 @@ def test_one_body(action):
     model = m.build()
     state, method = (np.array([0.8]), np.array([0.9])), st.Variational(action=action, tol=1e-14)
     lin = assert_exact(body_changed, model, ["bob.mass", "bob.com", "bob.inertia", "bob.at"], state, method, 0.05)
-    named = dict(zip(lin.parameters, lin.D.T, strict=True))
+    named = dict(zip(lin.parameters, lin.by_parameters.T, strict=True))
     for name in ("bob.com.y", "bob.inertia.xx", "bob.inertia.zz", "bob.at.x", "bob.at.y", "bob.at.z"):
         assert np.abs(named[name]).max() < 1e-15, name  # along and about the axis, and all of the place in the world
 
@@ -219,7 +219,7 @@ def weighted(model, lin, quantity):
     """θ ∂/∂θ of (q', p'), summed over all numbers θ of this kind."""
     columns = [k for k, name in enumerate(lin.parameters) if quantity in name]
     eq = st.symbolic.Equations(model, parameters=all_of(model))
-    return lin.D[:, columns] @ eq.parameter_values[columns]
+    return lin.by_parameters[:, columns] @ eq.parameter_values[columns]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -235,14 +235,14 @@ def test_changes_of_units(action):
     lin = st.linearize(model, (q, p), st.Variational(action=action, tol=1e-15), 0.01, parameters=[*all_of(model), "dt"])
     mass, com, at, inertia, gravity = (weighted(model, lin, x) for x in (".mass", ".com", ".at", ".inertia", "gravity"))
     nv, by_p, nothing = model.nv, lin.A[:, model.nv :] @ p, np.zeros(model.nv)
-    dt = 0.01 * lin.D[:, lin.parameters.index("dt")]
+    dt = 0.01 * lin.by_parameters[:, lin.parameters.index("dt")]
     for what, found, power in (
         ("kg", mass + inertia + by_p, 1),
         ("m", com + at + gravity + 2 * inertia + 2 * by_p, 2),
         ("s", dt - 2 * gravity - by_p, -1),
     ):
         expected = np.concatenate([nothing, power * lin.p])
-        size = np.concatenate([np.full(nv, np.abs(lin.D[:nv]).max()), np.full(nv, np.abs(lin.D[nv:]).max())])
+        size = np.repeat(np.abs(lin.by_parameters).reshape(2, -1).max(axis=1), nv)
         assert (np.abs(found - expected) / size).max() < 1e-12, what
 
 
@@ -255,7 +255,7 @@ def test_the_general_way_gives_the_same_as_the_fast_one():
     fast = build()
     general = build(st.Spring("link6", "world", stiffness=0.0))
     state = start(fast, 8)
-    a, b = (st.linearize(model, state, dt=0.01, parameters=all_of(fast)).D for model in (fast, general))
+    a, b = (st.linearize(model, state, dt=0.01, parameters=all_of(fast)).by_parameters for model in (fast, general))
     np.testing.assert_allclose(a, b, atol=1e-12 * np.abs(b).max())
 
 
@@ -280,7 +280,7 @@ def test_the_symbolic_equations():
     D = [st.linearize(model, (q, p), dt=float(h), parameters=names) for h in steps]
     assert D[0].parameters == eq.parameter_names
     weights = np.linalg.inv(np.vander(steps, increasing=True))[0]  # of the polynomial in h, its value at 0
-    found = sum(w * lin.D / h for w, lin, h in zip(weights, D, steps, strict=True))
+    found = sum(w * lin.by_parameters / h for w, lin, h in zip(weights, D, steps, strict=True))
     assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()  # rounding 1e-16/h times weights of 30
 
 
@@ -315,7 +315,7 @@ def test_threads():
     states = [start(model, seed) for seed in range(40)]
 
     def derivative(state):
-        return st.linearize(model, state, dt=0.01, parameters=["link2.mass", "link4.at", "dt"]).D
+        return st.linearize(model, state, dt=0.01, parameters=["link2.mass", "link4.at", "dt"]).by_parameters
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(derivative, states))

@@ -57,7 +57,7 @@ def test_rates_follow_where_coordinates_begin_and_end(action, kind):
         return np.concatenate([lin.q, lin.p])
 
     lin = step(x, order=2)
-    first = np.hstack([lin.A, lin.B, lin.C])
+    first = np.hstack([lin.A, lin.B, lin.by_prescribed])
     along = np.eye(len(x))
     if kind == "closed":  # starts that meet the constraints only: steps from others close them at once
         along = np.delete(along, np.arange(nv), axis=1)
@@ -66,7 +66,7 @@ def test_rates_follow_where_coordinates_begin_and_end(action, kind):
 
     def slopes(z):
         lin = step(x + along @ z)
-        return np.hstack([lin.A, lin.B, lin.C]) @ along
+        return np.hstack([lin.A, lin.B, lin.by_prescribed]) @ along
 
     found = differences(slopes, np.zeros(along.shape[1]))
     second = np.einsum("iab,ac,bd->icd", lin.second, along, along)
@@ -90,5 +90,5 @@ def test_a_longer_step_is_a_slower_way(action, closed):
         return lin if options else np.concatenate([lin.q, lin.p])
 
     found = differences(state, np.array([DT]))[:, 0]
-    D = state(np.array([DT]), parameters=["dt"]).D[:, 0]
+    D = state(np.array([DT]), parameters=["dt"]).by_parameters[:, 0]
     np.testing.assert_allclose(D, found, atol=1e-5 * np.abs(found).max())  # (H/DT)⁴ and what comes with it

@@ -189,8 +189,8 @@ def test_threads_share_a_model():
     """The core keeps one linearizer for a model and step, and lends it to one call at a time."""
     model = random_mechanism(1, 6).build()
     states = [(q, st.momenta(model, q, v)) for q, v, _ in (random_state(model, seed) for seed in range(24))]
-    alone = [st.linearize(model, state) for state in states]
+    alone = [st.linearize(model, state, dt=0.01) for state in states]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda state: st.linearize(model, state), states))
+        together = list(pool.map(lambda state: st.linearize(model, state, dt=0.01), states))
     for a, b in zip(alone, together, strict=True):
         np.testing.assert_array_equal(a.A, b.A)

@@ -14,7 +14,7 @@ def test_after_pickling():
     model = random_mechanism(4, 9).build()
     state, frame = start(model, 4), next(f for f in model.frames if f.startswith("load"))
     one, other = (
-        st.linearize(x, state, dt=0.01, parameters=[f"{frame}.at"]).D
+        st.linearize(x, state, dt=0.01, parameters=[f"{frame}.at"]).by_parameters
         for x in (model, pickle.loads(pickle.dumps(model)))
     )
     np.testing.assert_array_equal(one, other)
@@ -65,4 +65,4 @@ def test_second_derivatives_are_refused():
 def test_without_parameters_there_are_none():
     model = planar_chain(2).build()
     lin = st.linearize(model, (np.zeros(2), np.zeros(2)), dt=0.01)
-    assert lin.D.shape == (4, 0) and lin.multipliers_D.shape == (0, 0) and lin.parameters == ()
+    assert lin.by_parameters.shape == (4, 0) and lin.multipliers_by_parameters.shape == (0, 0) and lin.parameters == ()

@@ -69,7 +69,7 @@ def test_parameters_of_halved_steps():
         end(body_changed(model, "link3.at.z", h), DT) - end(body_changed(model, "link3.at.z", -h), DT),
         end(model, DT + h) - end(model, DT - h),
     ]
-    for found, slope in zip(lin.D.T, slopes, strict=True):
+    for found, slope in zip(lin.by_parameters.T, slopes, strict=True):
         # h² times third derivatives, which are large near a fold
         assert np.abs(found - slope / (2 * h)).max() < 1e-5 * np.abs(found).max()
 
@@ -95,7 +95,7 @@ def test_a_prescribed_coordinate_is_half_way_in_the_middle():
     h, rows = 1e-6, [0, 1, 2, 3, 5]  # the momentum of "q1" goes with its rate, which is held
     ends = [st.linearize(model, (q, p), method, DT, prescribed={"q1": -0.2 + e}) for e in (h, -h)]
     slope = np.concatenate([ends[0].q - ends[1].q, ends[0].p - ends[1].p]) / (2 * h)
-    np.testing.assert_allclose(lin.C[rows, 0], slope[rows], atol=1e-5 * np.abs(slope).max())
+    np.testing.assert_allclose(lin.by_prescribed[rows, 0], slope[rows], atol=1e-5 * np.abs(slope).max())
     ends = [st.linearize(model, (q + e * np.eye(3)[1], p), method, DT, prescribed={"q1": -0.2}) for e in (h, -h)]
     slope = np.concatenate([ends[0].q - ends[1].q, ends[0].p - ends[1].p]) / (2 * h)
     np.testing.assert_allclose(lin.A[rows, 1], slope[rows], atol=1e-5 * np.abs(slope).max())

@@ -42,7 +42,7 @@ def test_bad_input_loses_nothing():
         stepper.step([1, 2, 3])
     np.testing.assert_array_equal(stepper.q, before)
     with pytest.raises(st.ModelError, match="did you mean RK4"):
-        st.Stepper(planar_chain(2).build(), st.RK4)
+        st.Stepper(planar_chain(2).build(), st.RK4, 0.01)
     with pytest.raises(st.ModelError, match="dt is 0"):
         st.Stepper(planar_chain(2).build(), st.Variational(), 0)
 

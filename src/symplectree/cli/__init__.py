@@ -19,9 +19,9 @@ from symplectree.cli.info import info
 from symplectree.cli.plot import plot
 from symplectree.cli.run import run
 from symplectree.cli.say import Misuse, told
-from symplectree.cli.version import version
 from symplectree.cli.view import view
 from symplectree.errors import ModelError, SymplectreeError
+from symplectree.version import version
 
 HELP = """Simulate mechanisms of rigid bodies with variational integrators.
 

@@ -129,8 +129,9 @@ def independent_rows(model: Model, q: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def generic_rank(model: Model) -> tuple[str, ...] | None:
-    """Independent rows in a configuration that meets all constraints; None when none is found.
+def generic_independent_rows(model: Model) -> tuple[str, ...] | None:
+    """Names of the rows that are independent in a generic configuration that meets all constraints; None when none is
+    found.
 
     Tried are the start that the mechanism carries, and configurations near the neutral one; the most rows count.
     """

@@ -35,10 +35,12 @@ def constrained_dynamics(model: Model, q: Any, v: Any, tau: Any = None, *, input
     square.
     """
     require_mass(model)
-    u = None if inputs is None else inputs_vector(model, inputs)
+    values = None if inputs is None else inputs_vector(model, inputs)
     tau = np.zeros(model.nv) if tau is None else tau
     native = model.native.constrained_acceleration
-    solution = prepared(model, lambda *state: native(*state, u, NOTHING), q, v=v, tau=tau, given=np.zeros(model.nv))
+    solution = prepared(
+        model, lambda *state: native(*state, values, NOTHING), q, v=v, tau=tau, given=np.zeros(model.nv)
+    )
     a, multipliers = solution[..., : model.nv], solution[..., model.nv : model.nv + len(model.rows)]
     return np.ascontiguousarray(a), least_norm(model, q, multipliers)
 

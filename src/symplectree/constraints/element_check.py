@@ -9,7 +9,7 @@ import numpy as np
 
 from symplectree.constraints.dynamics import constraint_jacobian, constraint_values
 from symplectree.dynamics.elements import ElementTerms, element_index, element_second, element_terms
-from symplectree.dynamics.kinematics import retract
+from symplectree.dynamics.increments import retract
 from symplectree.elements import (
     Constraint,
     Element,

@@ -61,7 +61,7 @@ def balance(
 
         consistent_start(model, q, np.zeros(model.nv), Prescribed(model, None, dt), told=True)
     u = None if forces is None else target_rows(horizon, forces, "u", "forces")[0]
-    u, lin = _held(model, q, exact, dt, u)
+    u, lin = _equilibrium_controls(model, q, exact, dt, u)
     n, nu = model.nv, len(horizon.controls)
     T = np.eye(2 * n)  # from (q, p) to (q, v) at rest
     T[n:, n:] = np.linalg.inv(mass_matrix(model, q))
@@ -133,7 +133,9 @@ def tangent_space(model: Model, q: Array) -> tuple[Array, Array]:
     return Z, np.block([[left @ mass_matrix(model, q), np.zeros_like(left)], [np.zeros_like(left), left]])
 
 
-def _held(model: Model, q: Array, method: Variational, dt: float, u: Array | None) -> tuple[Array, Linearization]:
+def _equilibrium_controls(
+    model: Model, q: Array, method: Variational, dt: float, u: Array | None
+) -> tuple[Array, Linearization]:
     """Controls that hold q, by Newton on the step, and the step's derivatives there."""
     chart, names = Chart(model), control_names(model)
     rest, given = np.zeros(model.nv), u is not None

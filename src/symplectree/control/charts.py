@@ -15,27 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.dynamics.increments import Increments
 from symplectree.lie import Array, hat, quaternion_matrix
 from symplectree.mechanism.model import JointPlace, Model
 
 
-class Chart:
-    """The increments of one model's configurations."""
+class Chart(Increments):
+    """The increments of one model's configurations, with derivatives."""
 
     def __init__(self, model: Model) -> None:
+        super().__init__(model)
         self.model = model
-        self.curved = [place for place in model.joints.values() if place.joint.nq != place.joint.nv]
-        plain = [place for place in model.joints.values() if place.joint.nq == place.joint.nv]
-        self.plain_q = np.array([i for place in plain for i in range(place.q.start, place.q.stop)], dtype=int)
-        self.plain_v = np.array([i for place in plain for i in range(place.v.start, place.v.stop)], dtype=int)
-
-    def difference(self, a: Array, b: Array) -> Array:
-        """The increment from a to b, (nv,)."""
-        out = np.zeros(self.model.nv)
-        out[self.plain_v] = b[self.plain_q] - a[self.plain_q]
-        for place in self.curved:
-            out[place.v] = place.joint.local(a[place.q], b[place.q])
-        return out
 
     def local(self, origin: Array, q: Array) -> tuple[Array, Array]:
         """e = local(origin, q) and its derivative along increments of q, (nv,) and (nv, nv)."""
@@ -103,14 +93,6 @@ class Chart:
                 mixed = 0.5 * turn @ hat(weight[place.v.start + 3 : place.v.stop]) @ quaternion_matrix(q[at]).T
                 out[at, x], out[x, at] = mixed, mixed.T
         return out
-
-    def normalized(self, q: Array) -> Array:
-        """q with quaternions of length one."""
-        q = np.array(q)
-        for place in self.curved:
-            at = _quaternion(place)
-            q[at] /= np.linalg.norm(q[at])
-        return q
 
 
 def _quaternion(place: JointPlace) -> slice:

@@ -61,7 +61,7 @@ class DirectProblem(Problem):
     start, end: (q, v). Arrays fix everything; mappings fix what they name, and at the start the rest is neutral and at
         rest, at the end free. v = 0.0 is rest; None leaves it free at the end, and is rest at the start. start=None
         leaves the start free as well. With constraints, name no more coordinates at the end than can move independently.
-    periodic: True makes the end equal to the start; a sequence of names excepts these coordinates (a walker's way).
+    periodic: True makes the end equal to the start; a sequence of names excepts these coordinates (a walker's path).
     conditions: `CoordinateBounds`, `VelocityBounds`, `FrameBounds`.
     """
 
@@ -96,7 +96,7 @@ class DirectProblem(Problem):
                 raise ModelError(f"a condition is {shown(condition)}; give one such as CoordinateBounds('x', -1, 1)")
             self.rows += condition.bind(self.horizon)
         self.programme = Transcription(
-            self.horizon, self.cost, self.method, self._kept(self.rows), self._periodic(periodic),
+            self.horizon, self.cost, self.method, self._condition_rows(self.rows), self._periodic(periodic),
             free_start=self.start is None,
         )  # fmt: skip
 
@@ -112,7 +112,7 @@ class DirectProblem(Problem):
         """The best motion that IPOPT finds from a guess.
 
         guess: the result of another solution (of this or of StagewiseNewton), a Trajectory over the same steps, or None
-            for a straight way from start to end without forces.
+            for a straight path from start to end without forces.
         options: of IPOPT, by name, such as {"mu_init": 1e-4}. progress: show its own lines.
 
         What cannot be reached is a result with `converged` False, the last iterate, and a message that says what is
@@ -152,9 +152,9 @@ class DirectProblem(Problem):
             return None
         return Point(self.horizon.model, steps, qs[-1], ps[-1], np.zeros(t.nu), last=True)
 
-    def _kept(self, rows: list[Rows]) -> list[Rows]:
+    def _condition_rows(self, rows: list[Rows]) -> list[Rows]:
         """Rows proper: bounds of coordinates become bounds of unknowns, and a fixed start is checked here."""
-        kept = []
+        conditions = []
         for r in rows:
             if self.start is not None and 0 in r.at:
                 q, v = self.start
@@ -169,8 +169,8 @@ class DirectProblem(Problem):
             if isinstance(r, NumberRow):
                 self._box.append(r)
             else:
-                kept.append(r)
-        return kept
+                conditions.append(r)
+        return conditions
 
     def _periodic(self, periodic: bool | Sequence[str]) -> Any:
         model = self.horizon.model
@@ -247,9 +247,9 @@ class DirectProblem(Problem):
         """From start to end by one increment; with constraints by states at rest that meet them."""
         model, steps, dt = self.horizon.model, self.horizon.steps, self.horizon.dt
         q0 = self._first()[: model.nq]
-        way = self.horizon.chart.difference(q0, self._goal)
-        q = np.array([retract(model, q0, way * k / steps) for k in range(steps + 1)])
-        v = np.tile(way / (steps * dt), (steps + 1, 1))
+        increment = self.horizon.chart.difference(q0, self._goal)
+        q = np.array([retract(model, q0, increment * k / steps) for k in range(steps + 1)])
+        v = np.tile(increment / (steps * dt), (steps + 1, 1))
         if model.rows:
             v[:] = 0
             for k in range(steps + 1):

@@ -126,6 +126,6 @@ def _solved(W: Array, b: Array) -> Array:
     size = np.sqrt(np.maximum(-np.diag(W), 0.0))
     size[size == 0] = 1.0
     values, vectors = np.linalg.eigh(W / np.outer(size, size))
-    kept = -values > DEPENDENT
-    out: Array = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ (b / size)) / size
+    moved = -values > DEPENDENT
+    out: Array = (vectors[:, moved] / values[moved]) @ (vectors[:, moved].T @ (b / size)) / size
     return out

@@ -55,7 +55,7 @@ class Reaching:
     def _newton(self) -> bool:
         """Newton's method on controls and multipliers together; False, and where it began, when it does not converge."""
         search, end, s = self.search, self.end, self.settings
-        kept = search.motion, search.found, search.swept, end.multipliers
+        before = search.motion, search.found, search.swept, end.multipliers
         best, waited = np.inf, 0
         while len(search.costs) < s.most + 1:
             assert search.found is not None
@@ -68,7 +68,7 @@ class Reaching:
                 return True  # nothing falls further
             if waited == PATIENCE or not self._step():
                 break
-        search.motion, search.found, search.swept, end.multipliers = kept
+        search.motion, search.found, search.swept, end.multipliers = before
         return False
 
     def _step(self) -> bool:
@@ -85,10 +85,10 @@ class Reaching:
         tried = search.tried(step.steps, swept.gains)
         if tried is None:
             return False
-        kept, self.end.multipliers = self.end.multipliers, self.end.multipliers + step.multipliers
+        before, self.end.multipliers = self.end.multipliers, self.end.multipliers + step.multipliers
         tried = replace(tried, cost=search.rollout.measure(tried))
         if not search.differentiated(tried):
-            self.end.multipliers = kept
+            self.end.multipliers = before
             return False
         search.swept = swept
         search.note()

@@ -55,9 +55,9 @@ class Steps:
 
         Raises ConvergenceError when a step has no solution, FloatingPointError when controls are not finite.
         """
-        return self._pulled(q, v, policy) if self.places else self._driven(q, v, policy)
+        return self._with_prescribed(q, v, policy) if self.places else self._under_forces(q, v, policy)
 
-    def _driven(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
+    def _under_forces(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
         """Under forces alone."""
         model, steps = self.horizon.model, self.horizon.steps
         qs, ps, us = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)), np.empty((steps, self.count))
@@ -76,7 +76,7 @@ class Steps:
             run.counts.clear()
         return qs, ps, np.asarray(inverse_mass_product(model, qs, ps)), us
 
-    def _pulled(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
+    def _with_prescribed(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
         """With prescribed coordinates, one step after the other."""
         model, steps = self.horizon.model, self.horizon.steps
         qs, (ps, vs) = np.empty((steps + 1, model.nq)), np.empty((2, steps + 1, model.nv))
@@ -104,12 +104,12 @@ class Steps:
         hessian = None if lin.hessian is None else 0.5 * (lin.hessian + lin.hessian.T)
         if self.chain is None:
             return StepDerivatives(lin.q, lin.p, np.hstack([lin.A, lin.B]), hessian)
-        first = np.hstack([lin.A, lin.B[:, : self.count], lin.C]) @ self.chain
+        first = np.hstack([lin.A, lin.B[:, : self.count], lin.by_prescribed]) @ self.chain
         if hessian is not None:
-            kept = [
+            columns = [
                 i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.places)
             ]
-            hessian = self.chain.T @ hessian[np.ix_(kept, kept)] @ self.chain
+            hessian = self.chain.T @ hessian[np.ix_(columns, columns)] @ self.chain
         return StepDerivatives(lin.q, lin.p, first, hessian)
 
     def _chain(self) -> Array:

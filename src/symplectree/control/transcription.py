@@ -58,7 +58,7 @@ class Transcription:
         self.periodic = periodic  # which of the nx numbers return at the end
         self.quaternions = [slice(p.q.stop - 4, p.q.stop) for p in horizon.chart.curved]
         self.unit = self.quaternions if free_start else []  # those of the start need a row for their length
-        self.kept: list[tuple[int, Rows]] = [(k, r) for r in rows for k in r.at]
+        self.conditions: list[tuple[int, Rows]] = [(k, r) for r in rows for k in r.at]
         self._z = np.full(self.size, np.nan)
         self._stages: list[Stage] = []
         self.jacobian_pattern, self._jacobian_order = _sorted(self._jacobian_places())
@@ -72,8 +72,8 @@ class Transcription:
         """Lower and upper bounds of all rows: steps, conditions, periodicity, unit quaternions at the start."""
         equal = np.zeros(self.horizon.steps * self.nx)
         ends = np.zeros(len(self.periodic)), np.ones(len(self.unit))
-        lower = np.concatenate([equal, *(r.lower for _, r in self.kept), *ends])
-        upper = np.concatenate([equal, *(r.upper for _, r in self.kept), *ends])
+        lower = np.concatenate([equal, *(r.lower for _, r in self.conditions), *ends])
+        upper = np.concatenate([equal, *(r.upper for _, r in self.conditions), *ends])
         return lower, upper
 
     def names(self) -> list[str]:
@@ -81,7 +81,7 @@ class Transcription:
         model, dt = self.horizon.model, self.horizon.dt
         own = [f"the motion of {n!r}" for n in model.coordinates] + [f"the force on {n!r}" for n in model.velocities]
         out = [f"{name} in the step at {k * dt:.4g} s" for k in range(self.horizon.steps) for name in own]
-        out += [f"{name} at {k * dt:.4g} s" for k, r in self.kept for name in r.names]
+        out += [f"{name} at {k * dt:.4g} s" for k, r in self.conditions for name in r.names]
         state = [*model.coordinates, *(f"momentum of {n}" for n in model.velocities)]
         out += [f"the return of {state[i]!r}" for i in self.periodic]
         return out + ["the length of a quaternion at the start"] * len(self.unit)
@@ -123,7 +123,7 @@ class Transcription:
         stages, out = self.stages(z), []
         for k in range(self.horizon.steps):
             out.append(z[self.at(k + 1)][: self.nx] - self._reached(stages[k]))
-        out += [r.values(stages[k].point) for k, r in self.kept]
+        out += [r.values(stages[k].point) for k, r in self.conditions]
         last, first = z[self.at(self.horizon.steps)], z[: self.nx]
         out.append(last[self.periodic] - first[self.periodic])
         out.append(np.array([first[part] @ first[part] for part in self.unit]))
@@ -146,7 +146,7 @@ class Transcription:
         for k in range(self.horizon.steps):
             out.append(-(self._step_slope(stages[k]) @ stages[k].T).ravel())
             out.append(np.ones(self.nx))
-        for k, r in self.kept:
+        for k, r in self.conditions:
             out.append((r.slope(stages[k].point) @ stages[k].T[: 2 * nv, : self.nx]).ravel())
         out.append(np.repeat([[1.0, -1.0]], len(self.periodic), axis=0).ravel())
         out += [2 * z[part] for part in self.unit]
@@ -175,7 +175,7 @@ class Transcription:
                 g, H = self._step_second(stage, -multipliers[k * self.nx : (k + 1) * self.nx])
                 gradients[k] += g
                 hessians[k] += H
-        for k, r in self.kept:
+        for k, r in self.conditions:
             weight = multipliers[first : first + len(r.names)]
             first += len(r.names)
             if np.any(weight):
@@ -217,7 +217,7 @@ class Transcription:
             rows += [i.ravel(), row + own]
             columns += [j.ravel(), (k + 1) * self.nz + own]
             row += self.nx
-        for k, r in self.kept:
+        for k, r in self.conditions:
             i, j = np.mgrid[row : row + len(r.names), k * self.nz : k * self.nz + self.nx]
             rows.append(i.ravel())
             columns.append(j.ravel())

@@ -15,8 +15,8 @@ from symplectree.errors import ModelError
 from symplectree.integrators import Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
-from symplectree.simulation.simulate import check_seconds, chosen
-from symplectree.validation import real_array, shown
+from symplectree.simulation.simulate import chosen
+from symplectree.validation import check_seconds, real_array, shown
 
 
 @dataclass(frozen=True)

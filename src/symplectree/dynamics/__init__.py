@@ -17,7 +17,8 @@ from symplectree.dynamics.forces import (
     mass_matrix,
     momenta,
 )
-from symplectree.dynamics.kinematics import body_velocity, jacobian, pose, retract
+from symplectree.dynamics.increments import difference, retract
+from symplectree.dynamics.kinematics import body_velocity, jacobian, pose
 from symplectree.dynamics.reduced import (
     ShapeDerivatives,
     locked_inertia,
@@ -28,7 +29,7 @@ from symplectree.dynamics.reduced import (
 
 __all__ = [
     "ElementTerms", "LagrangianDerivatives", "ShapeDerivatives", "VelocityDerivatives", "bias_forces", "body_velocity",
-    "body_velocity_derivatives",
+    "body_velocity_derivatives", "difference",
     "element_terms", "forward_dynamics", "inverse_dynamics", "inverse_mass_product", "jacobian", "kinetic_energy",
     "lagrangian", "lagrangian_derivatives", "locked_inertia", "mass_matrix", "mechanical_connection", "momenta",
     "pose", "pose_derivatives", "potential_energy", "retract", "shape_derivatives", "shape_metric", "spatial_momentum",

@@ -13,11 +13,11 @@ from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.validation import real_array, shown
 
 
-def configuration(model: Model, q: Any) -> Array:
+def configuration(model: Model, q: Any, name: str = "q") -> Array:
     """q as an array (..., nq): from numbers, or by names over the neutral configuration."""
     if isinstance(q, Mapping):
-        return _by_name(model, q, model.neutral.copy(), "q", velocity=False)
-    return _array(q, model.nq, "q", "coordinates")
+        return _by_name(model, q, model.neutral.copy(), name, velocity=False)
+    return _array(q, model.nq, name, "coordinates")
 
 
 def velocity(model: Model, v: Any, name: str = "v") -> Array:
@@ -59,15 +59,19 @@ def prepared(model: Model, function: Callable[..., Any], q: Any, *rest: Any, **v
     Names, lists and rows that must be broadcast become contiguous arrays. Raises ModelError naming what cannot be used.
     """
     arrays = {"q": configuration(model, q)} | {name: velocity(model, x, name) for name, x in vectors.items()}
+    if (result := function(*common_rows(arrays), *rest)) is None:
+        raise unusable(model, arrays)
+    return result
+
+
+def common_rows(arrays: Mapping[str, Array]) -> list[Array]:
+    """The arrays, contiguous, each with as many rows as all have together; ModelError when these do not match."""
     try:
         shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(str(a.shape) for a in arrays.values())
         raise ModelError(f"the rows of {', '.join(arrays)} do not match: shapes {shapes}") from None
-    ready = [np.ascontiguousarray(np.broadcast_to(a, (*shape, a.shape[-1]))) for a in arrays.values()]
-    if (result := function(*ready, *rest)) is None:
-        raise unusable(model, arrays)
-    return result
+    return [np.ascontiguousarray(np.broadcast_to(a, (*shape, a.shape[-1]))) for a in arrays.values()]
 
 
 def unusable(model: Model, arrays: Mapping[str, Array]) -> ModelError:
@@ -75,7 +79,8 @@ def unusable(model: Model, arrays: Mapping[str, Array]) -> ModelError:
     for name, array in arrays.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
-            names = {"q": model.coordinates, "inputs": model.inputs}.get(name, model.velocities)
+            coordinates = dict.fromkeys(("q", "q0", "q1"), model.coordinates)
+            names = (coordinates | {"inputs": model.inputs}).get(name, model.velocities)
             *row, k = bad[0]
             where = f" in row {', '.join(map(str, row))}" if row else ""
             what = "input" if name == "inputs" else f"{name} of"

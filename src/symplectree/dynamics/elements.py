@@ -92,14 +92,14 @@ def element_terms(model: Model, element: str | Element | None, q: Any, v: Any, *
     """Energy, force and first derivatives of one element (by name or as added), or of all (None)."""
     index = element_index(model, element)
     q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
-    u = inputs_vector(model, inputs)
+    values = inputs_vector(model, inputs)
     n = model.nv
     gradient, force = np.empty(n), np.empty(n)
     hessian, force_dq, force_dv = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
     try:
-        energy = model.native.element_terms(index, q, v, u, gradient, hessian, force, force_dq, force_dv)
+        energy = model.native.element_terms(index, q, v, values, gradient, hessian, force, force_dq, force_dv)
     except ValueError:
-        raise unusable(model, {"q": q, "v": v, "inputs": u}) from None
+        raise unusable(model, {"q": q, "v": v, "inputs": values}) from None
     return ElementTerms(energy, gradient, hessian, force, force_dq, force_dv)
 
 
@@ -107,10 +107,10 @@ def element_second(model: Model, element: str | Element | None, q: Any, v: Any, 
     """Second derivatives of the force of one element (by name or as added), or of all (None); exact, by dual numbers."""
     index = element_index(model, element)
     q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
-    u = inputs_vector(model, inputs)
+    values = inputs_vector(model, inputs)
     out = [np.empty((model.nv,) * 3) for _ in range(3)]
     try:
-        model.native.element_second(index, q, v, u, *out)
+        model.native.element_second(index, q, v, values, *out)
     except ValueError:
-        raise unusable(model, {"q": q, "v": v, "inputs": u}) from None
+        raise unusable(model, {"q": q, "v": v, "inputs": values}) from None
     return ElementSecond(*out)

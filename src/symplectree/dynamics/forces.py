@@ -1,6 +1,7 @@
 """Mass matrix, inverse and forward dynamics, with every element of the model.
 
-q, v, a, τ are vectors, or by name, or rows (..., n) for many states at once. `inputs` sets the model's named inputs.
+q, v, a, τ are vectors, or by name, or rows (..., n) for many states at once. `inputs` are values of the model's named
+inputs (`model.inputs`), an array or by name; zero when left out.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from symplectree.mechanism.model import Model
 
 def inverse_dynamics(model: Model, q: Any, v: Any, a: Any, *, inputs: Any = None) -> Array:
     """τ = M(q) a + bias(q, v): joint forces needed, besides all elements, to accelerate by a. O(n)."""
-    u = None if inputs is None else inputs_vector(model, inputs)
-    out = model.native.inverse_dynamics(q, v, a, u)
-    return out if out is not None else prepared(model, model.native.inverse_dynamics, q, u, v=v, a=a)
+    values = None if inputs is None else inputs_vector(model, inputs)
+    out = model.native.inverse_dynamics(q, v, a, values)
+    return out if out is not None else prepared(model, model.native.inverse_dynamics, q, values, v=v, a=a)
 
 
 def bias_forces(model: Model, q: Any, v: Any, *, inputs: Any = None) -> Array:
@@ -28,9 +29,9 @@ def bias_forces(model: Model, q: Any, v: Any, *, inputs: Any = None) -> Array:
 
 def forward_dynamics(model: Model, q: Any, v: Any, tau: Any, *, inputs: Any = None) -> Array:
     """a = M(q)⁻¹ (τ − bias(q, v)): the acceleration under all elements and extra joint forces τ. O(n)."""
-    u = None if inputs is None else inputs_vector(model, inputs)
-    out = model.native.forward_dynamics(q, v, tau, u)
-    return out if out is not None else prepared(model, model.native.forward_dynamics, q, u, v=v, tau=tau)
+    values = None if inputs is None else inputs_vector(model, inputs)
+    out = model.native.forward_dynamics(q, v, tau, values)
+    return out if out is not None else prepared(model, model.native.forward_dynamics, q, values, v=v, tau=tau)
 
 
 def mass_matrix(model: Model, q: Any) -> Array:

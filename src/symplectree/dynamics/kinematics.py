@@ -31,9 +31,3 @@ def body_velocity(model: Model, q: Any, v: Any, frame: str) -> Array:
     index = model.find_frame(frame)
     out = model.native.body_velocity(q, v, index)
     return out if out is not None else prepared(model, model.native.body_velocity, q, index, v=v)
-
-
-def retract(model: Model, q: Any, increment: Any) -> Array:
-    """The configuration reached from q by an increment (nv,): a sum, except for quaternions, which turn by it."""
-    out = model.native.retract(q, increment)
-    return out if out is not None else prepared(model, model.native.retract, q, increment=increment)

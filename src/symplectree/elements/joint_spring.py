@@ -10,7 +10,7 @@ from symplectree.errors import ModelError
 
 @dataclass(frozen=True)
 class JointSpring(Element):
-    """V = ½ `stiffness` (q − `rest`)²; N·m/rad or N/m."""
+    """V = ½ `stiffness` (q − `rest`)²; N·m/rad or N/m. `rest` is where the spring is without force, as of `Spring`."""
 
     coordinate: str
     stiffness: float

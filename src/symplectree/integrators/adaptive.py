@@ -15,7 +15,7 @@ from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.reaction_record import Kept, kept_rows
+from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.validation import is_positive, shown
@@ -72,12 +72,12 @@ class _AdaptiveRun:
         self._loose[prescribed.velocities] = False
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
-        kept = Kept(self.model, self.prescribed, steps // save_every)
-        self.counts.append((first, save_every, kept.rows))
+        recorded = RecordedRows(self.model, self.prescribed, steps // save_every)
+        self.counts.append((first, save_every, recorded.rows))
         for k in range(steps):
             self._step = first + k
-            if kept.rows.size and k % save_every == 0:
-                self._keep(kept, k // save_every)
+            if recorded.rows.size and k % save_every == 0:
+                self._record(recorded, k // save_every)
             state = self._reach((first + k + 1) * self.dt)
             if state is None:
                 return k
@@ -108,7 +108,7 @@ class _AdaptiveRun:
         return self.x.copy()
 
     def statistics(self) -> dict[str, Array]:
-        return kept_rows(self.model, self.prescribed, self.counts)
+        return recorded_rows(self.model, self.prescribed, self.counts)
 
     def restart(self, step: int) -> None:
         self._solver = None
@@ -116,16 +116,16 @@ class _AdaptiveRun:
     def remarks(self) -> list[str]:
         return []
 
-    def _keep(self, kept: Kept, row: int) -> None:
+    def _record(self, recorded: RecordedRows, row: int) -> None:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x)
         given, driven = self.prescribed.acceleration(t), self.prescribed.driven
         solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, driven)
         rows = len(model.rows)
-        kept.multipliers[row] = solution[model.nv : model.nv + rows]
-        kept.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
-        kept.fill(row + 1)
+        recorded.multipliers[row] = solution[model.nv : model.nv + rows]
+        recorded.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
+        recorded.fill(row + 1)
 
     def _reach(self, t: float) -> Array | None:
         """State at time t by the solver's own interpolation; None when it fails. Forces that jump restart the solver."""

@@ -14,7 +14,7 @@ from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.reaction_record import Kept, kept_rows
+from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 
@@ -52,7 +52,7 @@ class _ClassicalRun:
         self.model, self.method, self.dt, self.forces, self.prescribed = model, method, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
-        self._before = self.q, self.x  # a state before the last call's end that was kept
+        self._before = self.q, self.x  # a state before the last call's end that was saved
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         source = self.forces
@@ -61,14 +61,14 @@ class _ClassicalRun:
         given = self.prescribed
         targets, rates = given.rows(first, steps, np.ones(1))
         halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if given else 0)])
-        kept = Kept(self.model, given, steps // save_every)
-        self.counts.append((first, save_every, kept.rows))
+        recorded = RecordedRows(self.model, given, steps // save_every)
+        self.counts.append((first, save_every, recorded.rows))
         done: int = self.model.native.run_classical(
             self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
             tau, inputs, source.function, source.q, source.v, given.driven, targets, rates, given.accelerations(halves),
-            kept.multipliers, kept.reactions,
+            recorded.multipliers, recorded.reactions,
         )  # fmt: skip
-        kept.fill(done // save_every)
+        recorded.fill(done // save_every)
         if done < steps and done >= save_every:
             start = q_saved[done // save_every - 1], x_saved[done // save_every - 1]
         self._before = start
@@ -81,7 +81,7 @@ class _ClassicalRun:
         return self.x.copy()
 
     def statistics(self) -> dict[str, Array]:
-        return kept_rows(self.model, self.prescribed, self.counts)
+        return recorded_rows(self.model, self.prescribed, self.counts)
 
     def restart(self, step: int) -> None:
         """The state is all there is."""

@@ -46,9 +46,9 @@ class Run(Protocol):
         ...
 
     def statistics(self) -> dict[str, Array]:
-        """What the trajectory also keeps, by name, one for each stretch that was saved at its end since this was last
+        """What the trajectory also records, by name, one for each stretch that was saved at its end since this was last
         asked, and in "ends" the numbers of the steps with which these stretches ended: counts, which add up over
-        stretches, and rows of numbers (multipliers, forces) at their beginnings. Nothing when nothing is kept."""
+        stretches, and rows of numbers (multipliers, forces) at their beginnings. Nothing when nothing is recorded."""
         ...
 
     def restart(self, step: int) -> None:

@@ -1,4 +1,14 @@
-"""Forces that users apply during a run, in all the forms that they may have."""
+"""Forces that users apply during a run, in all the forms that they may have.
+
+One word for one thing, in all signatures:
+
+| word | meaning | where |
+| --- | --- | --- |
+| `forces` | what a user applies: numbers for the inputs, or on coordinates | runs, `linearize`, `control` |
+| `inputs` | the model's named inputs, `model.inputs`, and their values | `dynamics`, `constraints` |
+| `tau` | generalized forces (nv,) besides all elements | `forward_dynamics`, `constrained_dynamics` |
+| u, controls | what an optimiser moves: forces, and rates of prescribed coordinates if asked for | `control`, `interop` |
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model
 
-NEARLY = 0.05  # smallest singular value of S, relative to that at the joint's start, that is told
+NEARLY_SINGULAR = 0.05  # smallest singular value of S, relative to that at the joint's start, that is told
 AHEAD = np.linspace(0, 2, 41)  # in steps; where a step may lead,
 BEYOND = (-0.5, -1.0, 4.0, 8.0)  # and farther
 ORDERS = {"potential": 1, "force": 0, "constraint": 1}  # of derivatives without which there is no step
@@ -30,7 +30,7 @@ def formula_fault(model: Model, q: Array, v: Array, dt: float) -> str:
     for place in formula_joints(model):
         joint, here, rate = _symbolic(place), q[place.q], dt * v[place.v]
         for steps in (*AHEAD, *BEYOND):
-            fault = joint.fault(here + steps * rate, small=NEARLY)
+            fault = joint.fault(here + steps * rate, small=NEARLY_SINGULAR)
             if fault is not None:
                 return f"; {fault}"
         for a, b in ((0.0, 2.0), (0.0, -1.0), (2.0, 8.0)):

@@ -1,4 +1,4 @@
-"""What a run keeps of each saved stretch besides states: forces of constraints and of prescribed coordinates."""
+"""What a run records of each saved stretch besides states: forces of constraints and of prescribed coordinates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 
 
-class Kept:
+class RecordedRows:
     """Rows of one call of `advance`: counts of the method, multipliers, and forces on all degrees of freedom.
 
     `rows` holds all of these side by side once `fill` was called; until then, NaN.
@@ -27,21 +27,21 @@ class Kept:
         self.rows[:taken] = np.hstack([self.counts, self.multipliers, self.reactions])[:taken]
 
 
-def kept_rows(
-    model: Model, prescribed: Prescribed, kept: list[tuple[int, int, Array]], counts: tuple[str, ...] = ()
+def recorded_rows(
+    model: Model, prescribed: Prescribed, recorded: list[tuple[int, int, Array]], counts: tuple[str, ...] = ()
 ) -> dict[str, Array]:
     """By name: counts, "multipliers" and "prescribed_forces" of all stretches that were taken, and their "ends".
 
-    Empties `kept`, so that each stretch is given once.
+    Empties `recorded`, so that each stretch is given once.
     """
     rows, driven = len(model.rows), model.nv if prescribed else 0
     width = len(counts) + rows + driven
     if width == 0:
-        kept.clear()
+        recorded.clear()
         return {}
-    ends = np.concatenate([np.zeros(0, dtype=int), *(f + every * np.arange(1, len(k) + 1) for f, every, k in kept)])
-    table = np.concatenate([np.zeros((0, width)), *(k for _, _, k in kept)])
-    kept.clear()
+    ends = np.concatenate([np.zeros(0, dtype=int), *(f + every * np.arange(1, len(k) + 1) for f, every, k in recorded)])
+    table = np.concatenate([np.zeros((0, width)), *(k for _, _, k in recorded)])
+    recorded.clear()
     taken = np.isfinite(table[:, 0])
     table = table[taken]
     out = {"ends": ends[taken]} | {name: table[:, i].astype(int) for i, name in enumerate(counts)}

@@ -13,7 +13,7 @@ from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.reaction_record import Kept, kept_rows
+from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.integrators.stability import fastest_decay, fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -65,8 +65,11 @@ class Variational:
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
         v = M⁻¹p), "acceleration" (q ⊕ (h v + ½ h² a)). When it leads nowhere, others are tried.
-    tol: residual of a step relative to the terms it is made of, 1e-11 when left out; rounding always counts as converged.
-        Of collocation: what is left of the stages, relative, 1e-14 when left out; 1e-12 saves a fifth of the time.
+    tol: relative residual of the step's equations, stages included, at which they count as solved; rounding always does.
+        None is as accurate as the order deserves: 1e-11 of a step of order 2, also where higher orders are composed of
+        these, and 1e-14 of collocation, where 1e-12 saves a fifth of the time. Of order 2 each equation's residual is
+        relative to the terms that it is the sum of. Collocation solves kᵢ = f(zᵢ) for the rates of all stages by fixed
+        points: the residual is estimated from the last two iterates, and is relative to the largest rate of the step.
     max_iterations: of the solver from one guess; substeps: how often a step without solution may be halved.
     """
 
@@ -178,15 +181,15 @@ class VariationalRun:
         source, model = self.forces, self.model
         tau, inputs = source.rows(first, steps)
         targets, rates = self.prescribed.rows(first, steps, self._stages)
-        kept = Kept(model, self.prescribed, steps // save_every, counts=2)
-        self.counts.append((first, save_every, kept.rows))
+        recorded = RecordedRows(model, self.prescribed, steps // save_every, counts=2)
+        self.counts.append((first, save_every, recorded.rows))
         try:
             done: int = self._native.advance(
-                first, steps, save_every, q_saved, x_saved, kept.counts, kept.multipliers, kept.reactions, tau, inputs,
-                source.function, source.q, source.v, targets, rates,
+                first, steps, save_every, q_saved, x_saved, recorded.counts, recorded.multipliers, recorded.reactions,
+                tau, inputs, source.function, source.q, source.v, targets, rates,
             )  # fmt: skip
         finally:  # a force function may raise
-            kept.fill(int(np.count_nonzero(np.isfinite(kept.counts[:, 0]))))
+            recorded.fill(int(np.count_nonzero(np.isfinite(recorded.counts[:, 0]))))
             self._native.state(self.q, self.x)
         return done
 
@@ -197,9 +200,9 @@ class VariationalRun:
         return v
 
     def statistics(self) -> dict[str, Array]:
-        kept = kept_rows(self.model, self.prescribed, self.counts, ("iterations", "substeps"))
-        self._shortened += int(kept["substeps"].sum())
-        return kept
+        recorded = recorded_rows(self.model, self.prescribed, self.counts, ("iterations", "substeps"))
+        self._shortened += int(recorded["substeps"].sum())
+        return recorded
 
     def remarks(self) -> list[str]:
         said, turn = [], self._turn()

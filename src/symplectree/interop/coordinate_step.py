@@ -15,7 +15,7 @@ from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.variational import ACTIONS, SOLVERS
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, refuse_followers
-from symplectree.simulation.simulate import check_seconds
+from symplectree.validation import check_seconds
 
 FAILURES = ("raise", "nan")
 

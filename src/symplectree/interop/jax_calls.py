@@ -17,7 +17,7 @@ TARGET = "symplectree_step"
 STEPS: dict[int, NumberStep] = {}  # by number
 
 
-def kept(step: NumberStep) -> int:
+def registered_number(step: NumberStep) -> int:
     """The number of a step, under which programs find it from now on."""
     number = int(step.native.number)
     STEPS[number] = step

@@ -9,7 +9,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.interop.coordinate_step import NumberStep
-from symplectree.interop.jax_calls import kept
+from symplectree.interop.jax_calls import registered_number
 from symplectree.interop.jax_primitive import step_primitive
 from symplectree.mechanism.model import Model
 
@@ -37,7 +37,7 @@ def jax_step(
     except ImportError:
         raise ModelError("jax_step needs JAX; install it with pip install 'symplectree[jax]'") from None
     made = NumberStep(model, dt, method, failure=failure)
-    sizes, number = made.sizes, kept(made)
+    sizes, number = made.sizes, registered_number(made)
     primitive = step_primitive()
     config: Any = jax.config
 

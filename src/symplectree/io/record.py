@@ -104,7 +104,7 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
             variables[name] = Variable(("t",), getattr(trajectory, name), "J")
         if model.rows:
             variables["constraint_error"] = Variable(("t",), trajectory.constraint_error)
-    for name, values in trajectory.kept.items():
+    for name, values in trajectory.recorded.items():
         variables[name] = Variable(("interval", ROWS[name]) if name in ROWS else ("interval",), values)
     if trajectory.prescribed:
         variables["prescribed"] = Variable(("prescribed",), list(trajectory.prescribed))
@@ -146,7 +146,7 @@ def _common(units: Variable) -> str:
 
 
 def _attributes(trajectory: Trajectory) -> dict[str, Any]:
-    from symplectree.cli.version import version
+    from symplectree.version import version
 
     given = trajectory.settings
     attributes: dict[str, Any] = {
@@ -173,7 +173,7 @@ def _add_restart(variables: dict[str, Variable], attributes: dict[str, Any], res
     attributes["restart_step"] = restart.step
     variables["restart_q"] = Variable(("coordinate",), restart.q)
     variables["restart_x"] = Variable(("velocity",), restart.x)
-    for name, values in restart.kept.items():
+    for name, values in restart.recorded.items():
         variables[f"restart_{name}"] = Variable((ROWS[name],) if name in ROWS else (), values)
 
 

@@ -121,8 +121,8 @@ class Stream:
         }
         if recording.prescribed:
             block["rates"] = recording.rates[first:rows]
-        block |= {name: table[first - 1 : rows - 1] for name, table in recording.kept.items()}
-        block |= {f"restart_{name}": values for name, values in restart.kept.items()}
+        block |= {name: table[first - 1 : rows - 1] for name, table in recording.recorded.items()}
+        block |= {f"restart_{name}": values for name, values in restart.recorded.items()}
         payload = io.BytesIO()
         np.savez(payload, run=np.array(self._run), **block)
         data = payload.getvalue()

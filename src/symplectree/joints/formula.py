@@ -22,9 +22,9 @@ from symplectree.symbolic.trace import untraceable
 from symplectree.validation import real_array, shown
 
 MOST = 6  # coordinates of one joint
-MUCH = 0.5  # change of an entry of a rotation between two states that makes one look closer
+ROTATION_JUMP = 0.5  # of an entry of a rotation between two states, above which one looks closer
 LEAPS = 20  # parts of a way that are searched for jumps
-ASIDE = 1e-9  # relative, how near a kink counts as at it
+KINK_DISTANCE = 1e-9  # relative, how near a kink counts as at it
 SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
 
 
@@ -157,7 +157,7 @@ class SymbolicJoint(Joint):
             return self._said(f"the rotation of {where} is a reflection")
         if not np.all(np.isfinite(out)):
             return self._said(f"the formula of {where} cannot be differentiated")
-        for e in np.eye(self.nq) * ASIDE * (1 + np.abs(q)) if self.switches is not None else ():
+        for e in np.eye(self.nq) * KINK_DISTANCE * (1 + np.abs(q)) if self.switches is not None else ():
             if self.kink(q - e, q + e) is not None:
                 return self._said(f"the formula of {where} cannot be differentiated: it has a kink or jumps there")
         S, usual = self.tapes.subspace(q), np.linalg.norm(self.tapes.subspace(self.neutral), axis=0)
@@ -217,7 +217,7 @@ class SymbolicJoint(Joint):
 
         out = np.empty((len(rows), 12))
         core.run_tape(self.tapes.pose, np.ascontiguousarray(rows, dtype=float), out)
-        return np.asarray(np.abs(np.diff(out[:, :9], axis=0)).max(axis=1) > MUCH)
+        return np.asarray(np.abs(np.diff(out[:, :9], axis=0)).max(axis=1) > ROTATION_JUMP)
 
     def leaping(self, rows: Array) -> NDArray[np.bool_]:
         """Of which ways between neighbouring configurations (n, nq) the pose changes by far more than S says at their ends,

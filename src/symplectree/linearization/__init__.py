@@ -1,1 +1,1 @@
-"""Exact derivatives of one step, in its state, its inputs and the model's parameters."""
+"""Exact derivatives of one step, in its state, the forces on it and the model's parameters."""

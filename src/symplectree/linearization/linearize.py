@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from symplectree.deprecation import warn_renamed
 from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
@@ -17,15 +18,15 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
 from symplectree.lie import Array
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
-from symplectree.linearization.substeps import can_be_halved, of_halves
+from symplectree.linearization.substeps import can_be_halved, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.sharing.linearizer import SharedLinearizer
-from symplectree.validation import is_positive, real_array, shown
+from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """One step (q, p) → (q', p') under forces u, and its derivatives.
+    """One step (q, p) → (q', p') under constant forces, and its derivatives.
 
     Derivatives in q are along increments, as `retract` takes them: plain differences of coordinates, rotation vectors of
     Ball joints, twists of Free joints; so are those of q'. p and p' are momenta M v with v along the constraints.
@@ -35,12 +36,16 @@ class Linearization:
     | q, p | the state after the step | (nq,), (nv,) |
     | multipliers | forces of the constraints over the step | (rows,) |
     | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
-    | B | in u: the model's inputs, or generalized forces when it has none | (2 nv, nu) |
-    | C | in the ends of prescribed coordinates, in the order of v; their rates change along | (2 nv, np) |
-    | D | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
-    | multipliers_A, multipliers_B, multipliers_D | derivatives of the multipliers | (rows, 2 nv), (rows, nu), … |
-    | second | order 2: second derivatives in (q, p, u, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nu + np |
+    | B | in the forces: the model's inputs, or generalized forces when it has none | (2 nv, nf) |
+    | by_prescribed | in the ends of prescribed coordinates, in the order of v; their rates change along | (2 nv, np) |
+    | by_parameters | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
+    | multipliers_A, multipliers_B | derivatives of the multipliers in (q, p) and in the forces | (rows, 2 nv), (rows, nf) |
+    | multipliers_by_parameters | of the multipliers in the parameters | (rows, n_parameters) |
+    | second | order 2: second derivatives in (q, p, forces, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nf + np |
     | hessian | order 2 with `contract`: Σ contract_i second_i | (n, n) |
+
+    `C`, `D` and `multipliers_D` are old names of `by_prescribed`, `by_parameters` and `multipliers_by_parameters`; they
+    warn.
     """
 
     q: Array
@@ -48,21 +53,39 @@ class Linearization:
     multipliers: Array
     A: Array
     B: Array
-    C: Array
+    by_prescribed: Array
     multipliers_A: Array
     multipliers_B: Array
-    D: Array
-    multipliers_D: Array
+    by_parameters: Array
+    multipliers_by_parameters: Array
     parameters: tuple[str, ...] = ()
     second: Array | None = None
     hessian: Array | None = None
+
+    @property
+    def C(self) -> Array:
+        """Old name of `by_prescribed`."""
+        warn_renamed("Linearization.C", "by_prescribed")
+        return self.by_prescribed
+
+    @property
+    def D(self) -> Array:
+        """Old name of `by_parameters`."""
+        warn_renamed("Linearization.D", "by_parameters")
+        return self.by_parameters
+
+    @property
+    def multipliers_D(self) -> Array:
+        """Old name of `multipliers_by_parameters`."""
+        warn_renamed("Linearization.multipliers_D", "multipliers_by_parameters")
+        return self.multipliers_by_parameters
 
 
 def linearize(
     model: Model,
     state: Any,
     method: Variational | None = None,
-    dt: float = 0.01,
+    dt: float | None = None,
     order: int = 1,
     *,
     forces: Any = None,
@@ -72,18 +95,19 @@ def linearize(
 ) -> Linearization:
     """Take one step from state = (q, p) and differentiate it exactly, by implicit differentiation of its equations.
 
-    method: a `Variational` of order 2, any action; `Variational()` when left out.
-    dt: [s].
+    method: a `Variational` of order 2, any action; `Variational()` when left out. Its `tol` of None is 1e-14 here, so that
+        derivatives are those of the solution.
+    dt: length of the step [s], always to be given.
     order: 1, or 2 for second derivatives as well.
     forces: constant over the step, as one row of `simulate(forces=…)`: numbers or a mapping.
     prescribed: coordinates and where they are at the end of the step, by name; at its beginning they are as q says.
     contract: weights (2 nv,) of (q', p'): give `hessian`, second derivatives of their weighted sum, instead of `second`.
 
     parameters: names of masses, lengths and other numbers of the model, or "dt", as the docstring of
-        `symplectree.linearization.parameters` lists them: give `D`, the derivatives in them, of first order only. (q, p)
-        are held, so that a change of mass changes the velocity M⁻¹p, and a change of a loop's length finds q off the
-        constraint, to which q' returns. Forces, positions of prescribed coordinates and their rates at the end are held,
-        too, when "dt" changes.
+        `symplectree.linearization.parameters` lists them: give `by_parameters`, the derivatives in them, of first order
+        only. (q, p) are held, so that a change of mass changes the velocity M⁻¹p, and a change of a loop's length finds q
+        off the constraint, to which q' returns. Forces, positions of prescribed coordinates and their rates at the end
+        are held, too, when "dt" changes.
 
     Where the step has no solution in one, it is taken as `Stepper` takes it, in halves of halves of which the method's
     `substeps` says how many; derivatives are those of all parts one after the other, multipliers those of the first.
@@ -92,15 +116,15 @@ def linearize(
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
     `FormulaConstraint` have.
 
-    Raises ModelError for bad arguments, or when constraints cannot follow a parameter because they are redundant, and
-    ConvergenceError when the step has no solution.
+    Raises TypeError without dt, ModelError for bad arguments, or when constraints cannot follow a parameter because they
+    are redundant, and ConvergenceError when the step has no solution.
     """
+    dt = required_dt(dt, "linearize")
     method = _checked_method(method)
     q, p = _checked_state(model, state)
     if order not in (1, 2) or isinstance(order, bool):
         raise ModelError(f"order is {order!r}; give 1 or 2")
-    if not is_positive(dt):
-        raise ModelError(f"dt is {shown(dt)}; give a positive number of seconds")
+    check_seconds("dt", dt)
     if order == 2 and (opaque := [str(u.what) for u in model.tables.users if not u.tapes]):
         raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
     if callable(forces):
@@ -113,94 +137,114 @@ def linearize(
     if chosen and order == 2:
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
-    motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
+    motion = Prescribed(model, _straight_paths(model, prescribed, q, dt), float(dt))
     native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.driven)), chosen)
-    target = motion.place(q, float(dt)) if motion else q
+    weights = None if contract is None else _weights(contract, 2 * model.nv)
+    step = _Step(model, method, native, (q, p), source, motion, order, weights, chosen)
     try:
-        return _computed(model, method, native, q, p, source, motion, target, order, contract, chosen)
-    except ConvergenceError as whole:
+        return step.linearized()
+    except ConvergenceError as undivided:
         if method.substeps == 0 or not can_be_halved(model, prescribed):
             raise
         shorter = replace(method, substeps=method.substeps - 1)
 
-        def half(state: Any, places: Any, order: int, contract: Any) -> Linearization:
+        def half(state: Any, ends: Any, order: int, contract: Any) -> Linearization:
             return linearize(
-                model, state, shorter, dt / 2, order, forces=forces, prescribed=places, contract=contract,
+                model, state, shorter, dt / 2, order, forces=forces, prescribed=ends, contract=contract,
                 parameters=parameters,
             )  # fmt: skip
 
-        weights = None if contract is None else _weights(contract, 2 * model.nv)
         try:
-            return of_halves(half, model, q, p, prescribed, order, weights)
+            return linearize_halves(half, model, (q, p), prescribed, order, weights)
         except ConvergenceError:
-            raise whole from None
+            raise undivided from None
 
 
-def _computed(
-    model: Model, method: Variational, native: Any, q: Array, p: Array, source: ForceSource, motion: Prescribed,
-    target: Array, order: int, contract: Any, chosen: list[Quantity],
-) -> Linearization:  # fmt: skip
-    nv, rows, n = model.nv, len(model.rows), native.inputs
-    q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
-    first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
-    weights = _weights(contract, 2 * nv) if order == 2 and contract is not None else np.zeros(0)
-    second = np.empty((2 * nv, n, n) if order == 2 and contract is None else (0,))
-    hessian = np.empty((n, n) if len(weights) else (0,))
-    tau, inputs = source.tau[0], source.inputs[0]
-    rates = motion.rate(motion.dt) if motion else np.zeros(nv)
-    if not native.compute(
-        q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second, weights, hessian
-    ):
-        name = (*model.full.velocities, *model.full.rows)[native.worst]
-        raise ConvergenceError(
-            f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
-            f"{name!r}; take a smaller dt",
+class _Step(NamedTuple):
+    """One step and what is asked of it, all checked; `weights` contract second derivatives."""
+
+    model: Model
+    method: Variational
+    native: Any
+    state: tuple[Array, Array]
+    forces: ForceSource
+    motion: Prescribed
+    order: int
+    weights: Array | None
+    parameters: list[Quantity]
+
+    def linearized(self) -> Linearization:
+        """Raises ConvergenceError when the step has no solution in one."""
+        model, native, motion, weights, (q, p) = self.model, self.native, self.motion, self.weights, self.state
+        nv, rows, n = model.nv, len(model.rows), native.inputs
+        q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
+        first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
+        contracted = weights if self.order == 2 and weights is not None else np.zeros(0)
+        second = np.empty((2 * nv, n, n) if self.order == 2 and weights is None else (0,))
+        hessian = np.empty((n, n) if len(contracted) else (0,))
+        tau, inputs = self.forces.tau[0], self.forces.inputs[0]
+        target = motion.place(q, motion.dt) if motion else q
+        rates = motion.rate(motion.dt) if motion else np.zeros(nv)
+        if not native.compute(
+            q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second, contracted, hessian
+        ):
+            raise self._failure()
+        by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
+        if motion:
+            T = _rates_of_straight_paths(model, motion, n)
+            for k, quantity in enumerate(self.parameters):
+                if quantity.name == "dt":  # rates are distances over dt
+                    change = first[:, -len(motion.velocities) :] @ rates[np.sort(motion.velocities)] / motion.dt
+                    by_parameters[:, k] -= change
+            first, of_multipliers, n = first @ T, of_multipliers @ T, T.shape[1]
+            second = T.T @ second @ T if second.size else second
+            hessian = T.T @ hessian @ T if hessian.size else hessian
+        nf = n - 2 * nv - len(motion.velocities)
+        parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nf), slice(2 * nv + nf, n)
+        A, B, by_prescribed = (np.ascontiguousarray(first[:, part]) for part in parts)
+        return Linearization(
+            q=q1, p=p1, multipliers=multipliers, A=A, B=B, by_prescribed=by_prescribed, by_parameters=by_parameters,
+            multipliers_A=of_multipliers[:, parts[0]], multipliers_B=of_multipliers[:, parts[1]],
+            multipliers_by_parameters=multipliers_by_parameters,
+            parameters=tuple(quantity.name for quantity in self.parameters),
+            second=second if self.order == 2 and weights is None else None, hessian=hessian if len(contracted) else None,
+        )  # fmt: skip
+
+    def _failure(self) -> ConvergenceError:
+        full, native = self.model.full, self.native
+        name = (*full.velocities, *full.rows)[native.worst]
+        return ConvergenceError(
+            f"the step has no solution that {self.method.solver!r} finds: relative residual {native.residual:.3g}, worst "
+            f"in {name!r}; take a smaller dt",
             step=0,
             time=0.0,
             residual=native.residual,
             coordinate=name,
         )
-    D, multipliers_D = _in_parameters(native, chosen, first, rows)
-    if motion:
-        T = _straight_ways(model, motion, n)
-        for k, quantity in enumerate(chosen):
-            if quantity.name == "dt":  # rates are ways over dt
-                D[:, k] -= first[:, -len(motion.velocities) :] @ rates[np.sort(motion.velocities)] / motion.dt
-        first, of_multipliers, n = first @ T, of_multipliers @ T, T.shape[1]
-        second = T.T @ second @ T if second.size else second
-        hessian = T.T @ hessian @ T if hessian.size else hessian
-    nu = n - 2 * nv - len(motion.velocities)
-    parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nu), slice(2 * nv + nu, n)
-    A, B, C = (np.ascontiguousarray(first[:, part]) for part in parts)
-    return Linearization(
-        q1, p1, multipliers, A, B, C, of_multipliers[:, parts[0]], of_multipliers[:, parts[1]], D, multipliers_D,
-        tuple(quantity.name for quantity in chosen),
-        None if order == 1 or contract is not None else second, hessian if len(weights) else None,
-    )  # fmt: skip
 
 
-def _straight_ways(model: Model, motion: Prescribed, size: int) -> Array:
-    """From (q, p, u, ends of prescribed coordinates) to these and the rates of the latter: (end − beginning)/dt on a
-    straight way; of a joint that is given as a whole, zero."""
-    driven = np.sort(motion.velocities)
-    count = len(driven)
+def _rates_of_straight_paths(model: Model, motion: Prescribed, size: int) -> Array:
+    """From (q, p, forces, ends of prescribed coordinates) to these and the rates of the latter: (end − beginning)/dt on
+    a straight path; of a joint that is given as a whole, zero."""
+    prescribed = np.sort(motion.velocities)
+    count = len(prescribed)
     T = np.eye(size)[:, : size - count]
     plain = [v.start for name, _, v, _, _ in motion.motions if name in model.coordinates]
-    for k in np.flatnonzero(np.isin(driven, plain)):
+    for k in np.flatnonzero(np.isin(prescribed, plain)):
         T[size - count + k, size - 2 * count + k] = 1 / motion.dt
-        T[size - count + k, driven[k]] = -1 / motion.dt
+        T[size - count + k, prescribed[k]] = -1 / motion.dt
     return T
 
 
 def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:
     """Derivatives of (q', p') and of the multipliers in the parameters, after `compute` gave `first`."""
-    D, of_multipliers = np.zeros((len(first), len(chosen))), np.zeros((rows, len(chosen)))
-    if chosen and (torn := native.follow(first, D, of_multipliers)) >= 0:
+    of_state, of_multipliers = np.zeros((len(first), len(chosen))), np.zeros((rows, len(chosen)))
+    if chosen and (refused := native.follow(first, of_state, of_multipliers)) >= 0:
         raise ModelError(
-            f"the constraints cannot follow parameter {chosen[torn].name!r}: they are redundant, and a change of it would "
-            "tear them apart; leave it out, or one of the constraints"
+            f"the constraints cannot follow parameter {chosen[refused].name!r}: they are redundant, and a change of it "
+            "would tear them apart; leave it out, or one of the constraints"
         )
-    return D, of_multipliers
+    return of_state, of_multipliers
 
 
 def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
@@ -218,12 +262,12 @@ def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...], chosen: list[Quantity]) -> Any:
+def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int, ...], chosen: list[Quantity]) -> Any:
     """The core's linearizer, kept for the next call with the same model, method and step."""
     import symplectree._core as core
 
     known = _natives.setdefault(model, {})
-    key: Any = (method, dt, driven)
+    key: Any = (method, dt, prescribed)
     if chosen:  # these take a second call, so that each thread needs its own
         key = (*key, get_ident(), *(quantity.name for quantity in chosen))
     if key not in known:
@@ -231,7 +275,8 @@ def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...
             known.clear()
         native = core.Linearizer(
             model.tree_native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
-            1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
+            1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt,
+            np.array(prescribed, dtype=float),
         )  # fmt: skip
         if chosen:
             native.parametrize(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
@@ -272,18 +317,18 @@ def _weights(contract: Any, size: int) -> Array:
     return weights
 
 
-def _straight(model: Model, prescribed: Mapping[str, Any] | None, q: Array, dt: float) -> dict[str, Any] | None:
+def _straight_paths(model: Model, prescribed: Mapping[str, Any] | None, q: Array, dt: float) -> dict[str, Any] | None:
     """Motions of prescribed coordinates, straight from where they are to where they are to be."""
     if prescribed is None:
         return None
     if not isinstance(prescribed, Mapping):
         raise ModelError(f"prescribed is {shown(prescribed)}; give a mapping of coordinates to positions")
-    places = dict(zip(model.coordinates, range(model.nq), strict=True))
+    indices = dict(zip(model.coordinates, range(model.nq), strict=True))
 
     def motion(name: str, end: Any) -> Any:
-        if name not in places:  # a whole joint, or a name that is refused elsewhere
+        if name not in indices:  # a whole joint, or a name that is refused elsewhere
             return end
-        start = float(q[places[name]])
+        start = float(q[indices[name]])
         try:
             goal = float(end)
         except (TypeError, ValueError):

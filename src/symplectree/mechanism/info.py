@@ -53,10 +53,10 @@ def describe(model: Model) -> str:
 
 def _constraints(model: Model) -> str:
     """How many rows constraints have, their rank, and which rows depend on others."""
-    from symplectree.constraints.assembly import generic_rank
+    from symplectree.constraints.assembly import generic_independent_rows
 
     text, count = "1 constraint row" if len(model.rows) == 1 else f"{len(model.rows)} constraint rows", len(model.rows)
-    rows = generic_rank(model)
+    rows = generic_independent_rows(model)
     if rows is None:
         return f"{text}; from the neutral configuration no way was found to meet them all: see st.assemble"
     moving = model.nv - len(model.massless) - len(rows)

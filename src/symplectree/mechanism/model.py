@@ -33,6 +33,11 @@ KINDS = (
     "formula",
 )  # in the order of `enum class Kind` in core/model/model.hpp
 
+FOR_USERS = frozenset((
+    "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
+    "full", "text", "info", "compile", "compile_formulas",
+))  # fmt: skip
+
 
 @dataclass(frozen=True)
 class JointPlace:
@@ -58,15 +63,27 @@ class Model:
     Bodies are in the order of building, parents first; a joint of several coordinates, unless it has a quaternion or is a
     formula, is a row of bodies, all but the last without mass. A body's frame is the moving frame of its joint.
 
+    For users, and what `dir(model)` lists:
+
     | name | meaning | shape, unit |
     | --- | --- | --- |
-    | coordinates | names in the order of q | nq |
-    | velocities | names in the order of v | nv |
+    | coordinates, nq | names in the order of q, and how many | nq |
+    | velocities, nv | names in the order of v, and how many | nv |
+    | neutral | all coordinates zero, quaternions identity | (nq,) |
     | frames | names of all frames, "world" first | |
     | joints | by name: the joint and where its coordinates lie | |
     | inputs | names given instead of numbers in forces and wrenches | |
     | elements | springs, dampers, loads, each with its name | |
+    | rows | names of the constraint rows | |
     | gravity | acceleration in world axes | (3,), m/s² |
+    | full | the model of all coordinates, where some follow others | |
+    | text | the mechanism as a file holds it | |
+    | info(), compile(), compile_formulas() | a picture in text; native code | |
+
+    For the package itself:
+
+    | name | meaning | shape, unit |
+    | --- | --- | --- |
     | bodies | names of the frames that bodies move with | n |
     | parent | body that each is joined to, -1 the world | (n,) |
     | kind | index into KINDS | (n,) |
@@ -80,6 +97,7 @@ class Model:
     | shapes | how bodies look, where a robot's file says it (see `mechanism.shapes`) | |
     | massless | names of coordinates that move no mass, and must be prescribed | |
     | ground_energy | gravity potential of masses fixed to the world | J |
+    | tables | the elements as rows of numbers | |
     | originals | the elements as the user added them; not kept by pickling | |
     | description | the mechanism that it was built from; pickling keeps its `text` instead | |
     | step_code | native code of the variational step, from `compile()`; not kept by pickling | |
@@ -98,30 +116,34 @@ class Model:
     inputs: tuple[str, ...]
     elements: tuple[Element, ...]
     gravity: Array
-    bodies: tuple[str, ...]
-    parent: NDArray[np.int32]
-    kind: NDArray[np.int32]
-    axis: Array
-    pitch: Array
-    placement: Array
-    mass: Array
-    com: Array
-    inertia: Array
-    q_start: NDArray[np.int32]
-    v_start: NDArray[np.int32]
-    armature: Array
-    frame_body: NDArray[np.int32]
-    frame_offset: Array
-    ground_energy: float
+    bodies: tuple[str, ...] = field(repr=False)
+    parent: NDArray[np.int32] = field(repr=False)
+    kind: NDArray[np.int32] = field(repr=False)
+    axis: Array = field(repr=False)
+    pitch: Array = field(repr=False)
+    placement: Array = field(repr=False)
+    mass: Array = field(repr=False)
+    com: Array = field(repr=False)
+    inertia: Array = field(repr=False)
+    q_start: NDArray[np.int32] = field(repr=False)
+    v_start: NDArray[np.int32] = field(repr=False)
+    armature: Array = field(repr=False)
+    frame_body: NDArray[np.int32] = field(repr=False)
+    frame_offset: Array = field(repr=False)
+    ground_energy: float = field(repr=False)
     tables: ElementTables = field(repr=False)
     formulas: Mapping[int, PoseFormula] = field(default_factory=dict, repr=False)
-    massless: tuple[str, ...] = ()
+    massless: tuple[str, ...] = field(default=(), repr=False)
     shapes: tuple[Shape, ...] = field(default=(), repr=False)
     originals: tuple[Element, ...] = field(default=(), repr=False)
     description: Mechanism | None = field(default=None, repr=False)
     step_code: StepCode | None = field(default=None, repr=False)
     formula_code: FormulaCode | None = field(default=None, repr=False)
     shared: Sharing | None = field(default=None, repr=False)
+
+    def __dir__(self) -> list[str]:
+        """What users need; everything else is there, but for the package itself."""
+        return [name for name in super().__dir__() if name in FOR_USERS or name.startswith("__")]
 
     @property
     def full(self) -> Model:

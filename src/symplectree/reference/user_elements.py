@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from symplectree.dynamics import difference
 from symplectree.elements.contract import UserRows
 from symplectree.elements.user import evaluate
 from symplectree.lie import Array
@@ -90,10 +91,7 @@ def force(model: Model, q: Array, v: Array, element: int | None = None) -> Array
 
 def step_velocity(model: Model, q0: Array, q1: Array, h: float) -> Array:
     """(q₁ ⊖ q₀)/h, (nv,): the velocity of a step, at which forces act on both of its ends."""
-    v = np.zeros(model.nv)
-    for place in model.joints.values():
-        v[place.v] = place.joint.local(q0[place.q], q1[place.q]) / h
-    return v
+    return difference(model, q0, q1) / h
 
 
 def slip(rows: UserRows, q0: Array, q1: Array) -> Array:

@@ -52,7 +52,7 @@ class Recording:
             ) from None
         self.interval = restart_interval(model)
         self.watch = FormulaWatch(model, leaps=not run.compares_poses)
-        self.kept: dict[str, Array] = {}
+        self.recorded: dict[str, Array] = {}
         self.done = 0  # number of the step after which the last saved state was reached
         self.q[0], self.x[0] = run.q, run.x
         self._rate_rows(0)
@@ -67,9 +67,9 @@ class Recording:
         assert raw is not None
         self.q[:before], self.x[:before] = earlier.q[:before], raw[:before]
         self.q[rows - 1], self.x[rows - 1] = restart.q, restart.x
-        for name, part in restart.kept.items():
+        for name, part in restart.recorded.items():
             table = self._table(name, part)
-            table[: before - 1] = earlier.kept[name][: before - 1]
+            table[: before - 1] = earlier.recorded[name][: before - 1]
             table[rows - 2] = part
         self._rate_rows(0)
 
@@ -126,7 +126,7 @@ class Recording:
     def trajectory(self) -> Trajectory:
         """Everything up to now."""
         rows = self.rows
-        given: dict[str, Any] = {name: table[: rows - 1] for name, table in self.kept.items()}
+        given: dict[str, Any] = {name: table[: rows - 1] for name, table in self.recorded.items()}
         if self.prescribed:
             given |= {"prescribed": self.prescribed.names, "rates": self.rates[:rows]}
         given[self.run.second] = self.x[:rows]
@@ -141,8 +141,8 @@ class Recording:
     def _restart(self) -> None:
         self.run.restart(self.done)
         row = self.rows - 2
-        kept = {name: table[row].copy() for name, table in self.kept.items()}
-        self.restart = Restart(self.done, self.run.q.copy(), self.run.x.copy(), kept)
+        recorded = {name: table[row].copy() for name, table in self.recorded.items()}
+        self.restart = Restart(self.done, self.run.q.copy(), self.run.x.copy(), recorded)
 
     def _keep(self, new: dict[str, Array], *, begun: bool) -> None:
         """Add counts to those of their rows; of rows of numbers the first counts, which is there when one has `begun`."""
@@ -158,10 +158,10 @@ class Recording:
                 table[at] = values
 
     def _table(self, name: str, row: Any) -> Array:
-        if name not in self.kept:
+        if name not in self.recorded:
             row = np.asarray(row)
-            self.kept[name] = np.zeros((len(self.q) - 1, *row.shape), dtype=row.dtype)
-        return self.kept[name]
+            self.recorded[name] = np.zeros((len(self.q) - 1, *row.shape), dtype=row.dtype)
+        return self.recorded[name]
 
     def _rate_rows(self, first: int) -> None:
         if self.prescribed:

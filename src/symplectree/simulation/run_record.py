@@ -41,13 +41,14 @@ class Settings:
 class Restart:
     """A state from which a run goes on as if it had never stopped: every so many steps it forgets all else.
 
-    kept: what was kept (iterations, multipliers, …) of the row that this step lies in, by name; empty at the start.
+    recorded: what the method recorded (iterations, multipliers, …) of the row that this step lies in, by name; empty at
+        the start.
     """
 
     step: int
     q: Array
     x: Array
-    kept: Mapping[str, Array]
+    recorded: Mapping[str, Array]
 
 
 def method_from_text(text: str) -> Method:

@@ -27,7 +27,7 @@ from symplectree.simulation.progress import Progress
 from symplectree.simulation.recording import Recording
 from symplectree.simulation.run_record import Settings, constant_forces, constant_motions, method_from_text
 from symplectree.simulation.trajectory import Trajectory
-from symplectree.validation import is_positive, shown
+from symplectree.validation import check_seconds, is_positive, shown
 
 SLICE = 0.05  # seconds between looks at the clock and at the keyboard
 MOST_STEPS = 2**31 - 1  # that the core can count
@@ -50,7 +50,7 @@ def simulate(
     """Move the model from (q0, v0) for `duration` in steps of `dt`, and return the trajectory.
 
     q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
-    duration, dt: [s]; as many whole steps as fit into the duration are taken.
+    duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken.
     method: how to step; `Variational()` when left out.
     forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
         step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
@@ -107,8 +107,11 @@ def resume(
     settings, restart, model = earlier.settings, earlier.restart, earlier.model
     if settings is None or restart is None:
         raise ModelError(f"{path} does not say how its run was made; begin anew with simulate(..., out=…)")
-    for name, kept, given in (("forces", settings.forces, forces), ("prescribed", settings.prescribed, prescribed)):
-        if kept is None and given is None:
+    for name, in_settings, given in (
+        ("forces", settings.forces, forces),
+        ("prescribed", settings.prescribed, prescribed),
+    ):
+        if in_settings is None and given is None:
             raise ModelError(f"{path}: {name} were functions or arrays, which a file does not hold; give {name}= again")
     forces = settings.forces if forces is None else forces
     prescribed = settings.prescribed if prescribed is None else prescribed
@@ -123,18 +126,18 @@ def resume(
     run.restart(restart.step)
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
-    return _completed(recording, progress, path, held=round(earlier.t[-1] / settings.dt))
+    return _completed(recording, progress, path, in_file=round(earlier.t[-1] / settings.dt))
 
 
-def _completed(recording: Recording, progress: bool | float | None, out: Any, held: int | None = None) -> Trajectory:
-    """Advance to the end, and write to a file on the way; `held`: steps that the file holds already."""
+def _completed(recording: Recording, progress: bool | float | None, out: Any, in_file: int | None = None) -> Trajectory:
+    """Advance to the end, and write to a file meanwhile; `in_file`: steps that the file holds already."""
     settings, writer = recording.settings, None
     if progress is not None and not isinstance(progress, bool) and not is_positive(progress):
         raise ModelError(f"progress is {shown(progress)}; give True, or the seconds after which to show a bar")
     if out is not None:
         from symplectree.io.stream import Stream
 
-        writer = Stream(out, recording, held)
+        writer = Stream(out, recording, in_file)
     with Progress(settings.steps, settings.dt, shown=progress) as bar:
         try:
             chunk = 1
@@ -230,9 +233,3 @@ def _whole_steps(duration: Any, dt: Any) -> int:
     if steps > MOST_STEPS:
         raise ModelError(f"the run has {steps:.3g} steps, more than {MOST_STEPS}; take a larger dt, or run it in parts")
     return int(steps)
-
-
-def check_seconds(name: str, value: Any) -> None:
-    """Raise ModelError unless it is a time above zero."""
-    if not is_positive(value):
-        raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")

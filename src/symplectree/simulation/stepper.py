@@ -15,8 +15,8 @@ from symplectree.integrators.formula_faults import FormulaWatch, element_fault
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
-from symplectree.simulation.simulate import check_seconds, chosen, consistent_start, initial_state
-from symplectree.validation import real_array, shown
+from symplectree.simulation.simulate import chosen, consistent_start, initial_state
+from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 
 class Stepper:
@@ -32,11 +32,16 @@ class Stepper:
     | t | time since reset [s] |
     | q, v, p | configuration, velocity, momentum; copies |
 
+    method: how to step; `Variational()` when left out.
+    dt: length of a step [s], always to be given.
     prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
         which `step` may move them.
     """
 
-    def __init__(self, model: Model, method: Method | None = None, dt: float = 0.01, *, prescribed: Any = None) -> None:
+    def __init__(
+        self, model: Model, method: Method | None = None, dt: float | None = None, *, prescribed: Any = None
+    ) -> None:
+        dt = required_dt(dt, "Stepper")
         check_seconds("dt", dt)
         self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._forces = ForceSource(model, None)
@@ -65,7 +70,7 @@ class Stepper:
         self._count = 0
 
     def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
-        """One step under constant forces: an array or a mapping, as for `simulate`; none when left out.
+        """One step under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when left out.
 
         prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name; others
             stay.

@@ -11,6 +11,7 @@ import numpy as np
 
 from symplectree import dynamics
 from symplectree.constraints.dynamics import constraint_values, least_norm, velocities
+from symplectree.deprecation import warn_renamed
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
@@ -93,20 +94,26 @@ class Trajectory:
         raise ModelError(unknown_coordinate(self.model, name, [*self.model.coordinates, *self.model.joints]))
 
     @property
-    def kept(self) -> dict[str, Array]:
-        """What the method kept beside the states, as it kept it, by name: one for each state but the first."""
-        kept = {"iterations": self.iterations, "substeps": self.substeps}
+    def recorded(self) -> dict[str, Array]:
+        """What the method recorded beside the states, unchanged, by name: one for each state but the first."""
+        recorded = {"iterations": self.iterations, "substeps": self.substeps}
         if self._multipliers is not None:
-            kept["multipliers"] = self._multipliers
+            recorded["multipliers"] = self._multipliers
         if self.prescribed:
-            kept["prescribed_forces"] = self.prescribed_forces
-        return kept
+            recorded["prescribed_forces"] = self.prescribed_forces
+        return recorded
+
+    @property
+    def kept(self) -> dict[str, Array]:
+        """Old name of `recorded`."""
+        warn_renamed("Trajectory.kept", "recorded")
+        return self.recorded
 
     @cached_property
     def v(self) -> Array:
         assert self.raw is not None
         rates = self.rates if self.rates is not None else np.zeros(self.model.nv)
-        return velocities(self.model, self.q, self.raw, rates, self._driven)
+        return velocities(self.model, self.q, self.raw, rates, self._prescribed_velocities)
 
     @cached_property
     def p(self) -> Array:
@@ -127,8 +134,8 @@ class Trajectory:
         return least_norm(self.model, self.q[:-1], self._multipliers)
 
     @cached_property
-    def _driven(self) -> Array:
-        """Numbers of the velocities whose coordinates are prescribed."""
+    def _prescribed_velocities(self) -> Array:
+        """Indices of the velocities whose coordinates are prescribed."""
         return np.unique([self.model.velocities.index(n) for n in self.prescribed])
 
     @cached_property
