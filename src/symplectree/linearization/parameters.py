@@ -23,7 +23,7 @@ centre and its inertia about the centre as they are, a centre with the mass and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -181,7 +181,8 @@ def _of_element(model: Model, name: str, index: int, element: Element) -> list[Q
 
 
 def _is_number(element: Element, quantity: str) -> bool:
-    return hasattr(element, quantity) and not callable(getattr(element, quantity))
+    named = any(f.name == quantity for f in fields(element))  # not by synonyms such as Spring.rest
+    return named and not callable(getattr(element, quantity))
 
 
 def _known(model: Model) -> Iterator[str]:
