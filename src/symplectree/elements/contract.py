@@ -26,6 +26,7 @@ from symplectree.elements.rows import (
     WrenchRow,
     as_array,
 )
+from symplectree.elements.table import Table
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.symbolic.tape import Tape
@@ -83,14 +84,6 @@ class ElementTables:
     def arrays(self) -> dict[str, Array]:
         """Rows of numbers of each kind."""
         return {kind.table: as_array(kind, self.of_kind(kind)) for kind in ROW_KINDS}
-
-
-@dataclass(frozen=True)
-class Table:
-    """A function of one variable by piecewise cubics: breaks (k+1,), coefficients (k, 4), highest power first."""
-
-    breaks: Array
-    coefficients: Array
 
 
 @dataclass

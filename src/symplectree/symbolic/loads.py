@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from symplectree.elements.contract import Table
 from symplectree.elements.rows import LineRow, Row
+from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -208,14 +208,11 @@ def values_of(function: Tape | Table, x: Scalar) -> Vector:
     beyond = x - inside
     out: Vector = [0.0, 0.0, 0.0]
     for i in range(len(c)):
-        c3, c2, c1, c0 = map(float, c[i])
-        y = inside - float(breaks[i])
-        first, second = (3.0 * c3 * y + 2.0 * c2) * y + c1, 6.0 * c3 * y + 2.0 * c2
-        value = ((c3 * y + c2) * y + c1) * y + c0 + (first + 0.5 * second * beyond) * beyond
+        parts = cubic(c[i].tolist(), inside - float(breaks[i]), beyond)
         here = 1.0
         if i > 0:
             here = here * (inside >= float(breaks[i]))
         if i < len(c) - 1:
             here = here * (inside < float(breaks[i + 1]))
-        out = [add(sum_, here * part) for sum_, part in zip(out, (value, first + second * beyond, second), strict=True)]
+        out = [add(sum_, here * part) for sum_, part in zip(out, parts, strict=True)]
     return out
