@@ -308,8 +308,8 @@ def test_pulling_a_string_does_work():
     # the force of step k acts at its beginning, so over half of the steps before and after
     steps = np.diff(lengths, axis=0)
     work = np.sum(traj.prescribed_forces[1:] * (steps[1:] + steps[:-1]) / 2)
-    rates = {row[0]: row[1] for row in model.tables.joint_dampers}
-    power = sum(c * traj.v[:, int(v)] ** 2 for v, c in rates.items())
+    rates = {row.v: row.damping for row in model.tables.joint_dampers}
+    power = sum(c * traj.v[:, v] ** 2 for v, c in rates.items())
     lost = np.trapezoid(power, traj.t)
     gained = traj.energy[-1] - traj.energy[0]
     assert work > 0.01

@@ -15,7 +15,28 @@ ModelArrays<double> model_arrays(const nb::dict& d) {
   ModelArrays<double> out;
   const auto copy = [](const auto& from, auto& to) { to.assign(from.data(), from.data() + from.size()); };
   copy(array<std::int32_t>(d, "parent"), out.parent), copy(array<std::int32_t>(d, "kind"), out.kind);
-  for (int k = 0; k < kArrays; ++k) copy(array<double>(d, kArrayKinds[k].name), out.numbers[k]);
+  for (int k = 0; k < kArrays; ++k) {
+    const auto [name, width] = kArrayKinds[k];
+    const auto given = array<double>(d, name);
+    if (given.size() % width != 0 || (k >= kFirstRows && (given.ndim() != 2 || given.shape(1) != std::size_t(width))))
+      throw nb::value_error(
+          ("rows of " + std::string(name) + " do not have " + std::to_string(width) + " numbers").c_str());
+    copy(given, out.numbers[k]);
+  }
+  return out;
+}
+
+// Of each kind of row: (name, how many numbers, is it an index) of its fields, in order.
+nb::dict row_fields() {
+  nb::dict out;
+  const auto add = [&out](const char* kind, const std::vector<FieldDescription>& fields) {
+    nb::list all;
+    for (const FieldDescription& f : fields) all.append(nb::make_tuple(f.name, f.count, f.index));
+    out[kind] = all;
+  };
+#define SYMPLECTREE_ADD(Row, name) add(#name, describe_row<Row<double>>());
+  SYMPLECTREE_ROW_KINDS(SYMPLECTREE_ADD)
+#undef SYMPLECTREE_ADD
   return out;
 }
 
@@ -105,8 +126,7 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   self->arrays = model_arrays(arrays);
   add_formulas(m, formulas);
   set_numbers(m, self->arrays);
-  m.rows =
-      static_cast<int>(m.point_rows.size() + m.angle_rows.size() + m.distance_rows.size() + m.coordinate_rows.size());
+  m.rows = m.constraint_rows();
   for (const nb::handle f : functions) m.potentials.push_back(potential(f));
   add_users(m, users, evaluate);
   m.ground_energy = ground_energy;
@@ -115,8 +135,9 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   const auto body = array<std::int32_t>(arrays, "frame_body");
   const auto offset = array<double>(arrays, "frame_offset");
   for (std::size_t i = 0; i < body.size(); ++i) {
-    const double *T = offset.data() + 16 * i, at[3] = {T[3], T[7], T[11]};
-    self->frames.push_back({point_at(m, body.data()[i], at), axes_in_body(m, body.data()[i], rotation_at(T, 4))});
+    const double* T = offset.data() + 16 * i;
+    const Point origin{body.data()[i], {T[3], T[7], T[11]}};
+    self->frames.push_back({placed(m.bodies, origin), placed(m.bodies, origin.body, rotation_at(T, 4))});
   }
 }
 
@@ -154,4 +175,5 @@ NB_MODULE(_core, m) {
   bind_number_step(m);
   bind_xla(m);
   m.def("run_tape", &run_tape);
+  m.def("row_fields", &row_fields);
 }

@@ -26,7 +26,7 @@ void evaluate_row_terms(const ModelOf<R>& m, const std::vector<int>& pull_start,
                         RowTerms<T>& out) {
   using std::sqrt;
   for (const PointRowOf<R>& r : m.point_rows) {
-    const Vec3<T> a = position(r.a, at), b = position(r.b, at), n = at.pose[r.body].R * Vec3<T>(r.n);
+    const Vec3<T> a = position(r.a, at), b = position(r.b, at), n = world_axis(r.n, at);
     out.value[r.row] = dot(n, b - a);
     if constexpr (!WithDerivative) continue;
     Spatial<T>* pull = &out.pull[pull_start[r.row]];
@@ -35,7 +35,7 @@ void evaluate_row_terms(const ModelOf<R>& m, const std::vector<int>& pull_start,
     pull[2] = {cross(n, b - a), {}};
   }
   for (const AngleRow& r : m.angle_rows) {
-    const Vec3<T> u = at.pose[r.a].R * Vec3<T>(r.u), w = at.pose[r.b].R * Vec3<T>(r.w);
+    const Vec3<T> u = world_axis(r.u, at), w = world_axis(r.w, at);
     out.value[r.row] = dot(u, w);
     if constexpr (!WithDerivative) continue;
     Spatial<T>* pull = &out.pull[pull_start[r.row]];

@@ -42,8 +42,8 @@ struct RowPlaces {
       for (int k = 0; k < m.users[u].size(); ++k) velocities[row++] = m.users[u].v;
     for (const UserElement& u : m.users)
       for (int k = 0; k < u.rows; ++k) velocities[u.first_row + k] = u.v;
-    for (const PointRowOf<R>& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.body};
-    for (const AngleRow& r : m.angle_rows) bodies[r.row] = {r.a, r.b};
+    for (const PointRowOf<R>& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.n.body};
+    for (const AngleRow& r : m.angle_rows) bodies[r.row] = {r.u.body, r.w.body};
     for (const DistanceRowOf<R>& r : m.distance_rows) {
       bodies[r.row] = {r.a.body, r.b.body};
       if (r.v >= 0) velocities[r.row] = {r.v};
@@ -113,7 +113,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
   for (const PointRow& r : m.point_rows) measure(r.row, r.a, r.b, norm1(position(r.a, at)) + norm1(position(r.b, at)));
   for (const AngleRow& r : m.angle_rows) {
     out.size[r.row] = 1;
-    out.noise[r.row] = std::max(out.turn[r.a], out.turn[r.b]);
+    out.noise[r.row] = std::max(out.turn[r.u.body], out.turn[r.w.body]);
   }
   for (const DistanceRow& r : m.distance_rows) {
     const double wanted = r.length + (r.q >= 0 ? q[r.q] : 0);
@@ -170,17 +170,18 @@ inline void row_accelerations(const Model& m, const double* q, const double* v, 
     return at.acceleration[i].linear + turned(at.V[i], at.acceleration[i], x - at.pose[i].x);
   };
   for (const PointRow& r : m.point_rows) {
-    const Vec3<double> xa = position(r.a, at), xb = position(r.b, at), n = at.pose[r.body].R * r.n;
+    const Vec3<double> xa = position(r.a, at), xb = position(r.b, at), n = world_axis(r.n, at);
     const Vec3<double> rate = velocity_at(xb, r.b.body, at) - velocity_at(xa, r.a.body, at);
-    out[r.row] = dot(turned(at.V[r.body], at.acceleration[r.body], n), xb - xa) +
-                 2 * dot(cross(at.V[r.body].angular, n), rate) +
+    out[r.row] = dot(turned(at.V[r.n.body], at.acceleration[r.n.body], n), xb - xa) +
+                 2 * dot(cross(at.V[r.n.body].angular, n), rate) +
                  dot(n, point_acceleration(xb, r.b.body) - point_acceleration(xa, r.a.body));
   }
   for (const AngleRow& r : m.angle_rows) {
-    const Vec3<double> u = at.pose[r.a].R * r.u, w = at.pose[r.b].R * r.w;
-    out[r.row] = dot(turned(at.V[r.a], at.acceleration[r.a], u), w) +
-                 2 * dot(cross(at.V[r.a].angular, u), cross(at.V[r.b].angular, w)) +
-                 dot(u, turned(at.V[r.b], at.acceleration[r.b], w));
+    const Vec3<double> u = world_axis(r.u, at), w = world_axis(r.w, at);
+    const int i = r.u.body, j = r.w.body;
+    out[r.row] = dot(turned(at.V[i], at.acceleration[i], u), w) +
+                 2 * dot(cross(at.V[i].angular, u), cross(at.V[j].angular, w)) +
+                 dot(u, turned(at.V[j], at.acceleration[j], w));
   }
   for (const DistanceRow& r : m.distance_rows) {
     const Vec3<double> xa = position(r.a, at), xb = position(r.b, at), d = xb - xa;

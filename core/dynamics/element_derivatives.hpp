@@ -7,22 +7,9 @@
 #include <algorithm>
 
 #include "dynamics/lagrangian_derivatives.hpp"
+#include "elements/element_forces.hpp"
 
 namespace symplectree {
-
-template <class T>
-struct ElementTerms {
-  T energy{};
-  std::vector<T> gradient, hessian, force, force_dq, force_dv;
-
-  explicit ElementTerms(int n) : gradient(n), hessian(n * n), force(n), force_dq(n * n), force_dv(n * n) {}
-
-  void clear() {
-    energy = T(0);
-    for (auto* terms : {&gradient, &hessian, &force, &force_dq, &force_dv})
-      std::fill(terms->begin(), terms->end(), T(0));
-  }
-};
 
 // Velocity columns of a point on a path, and how they change.
 template <class T>
@@ -175,20 +162,12 @@ void element_derivatives(const Model& m, int owner, const T* q, const T* v, cons
   ElementTerms<T>& out = e.out;
   out.clear();
   const auto chosen = [owner](int of) { return owner < 0 || of == owner; };
-  for (const JointSpring& s : m.joint_springs) {
-    if (!chosen(s.owner)) continue;
-    const T stretch = q[s.q] - T(s.rest);
-    out.energy += T(0.5 * s.stiffness) * stretch * stretch;
-    out.gradient[s.v] += T(s.stiffness) * stretch;
-    out.hessian[m.nv * s.v + s.v] += T(s.stiffness);
-  }
-  for (const JointDamper& d : m.joint_dampers) {
-    if (!chosen(d.owner)) continue;
-    out.force[d.v] -= T(d.damping) * v[d.v];
-    out.force_dv[m.nv * d.v + d.v] -= T(d.damping);
-  }
+  for (const JointSpring& s : m.joint_springs)
+    if (chosen(s.owner)) add_terms(s, q, out);
+  for (const JointDamper& d : m.joint_dampers)
+    if (chosen(d.owner)) add_terms(d, v, out);
   for (const JointForce& f : m.joint_forces)
-    if (chosen(f.owner)) out.force[f.v] += T(f.value) + (f.input >= 0 ? T(inputs[f.input]) : T(0));
+    if (chosen(f.owner)) add_terms(f, inputs, out);
   if constexpr (std::is_same_v<T, double>)
     for (const UserElement& u : m.users)
       if (chosen(u.owner)) add_user(m, u, q, v, out);

@@ -147,9 +147,7 @@ struct ShapeState {
 
  private:
   void joint_loads(const T* q, const T* v, const double* inputs, double conservative, double other, T* out) {
-    for (const JointSpring& e : m.joint_springs) out[e.v] -= T(conservative * e.stiffness) * (q[e.q] - T(e.rest));
-    for (const JointDamper& e : m.joint_dampers) out[e.v] -= T(other * e.damping) * v[e.v];
-    for (const JointForce& e : m.joint_forces) out[e.v] += T(other * (e.value + (e.input >= 0 ? inputs[e.input] : 0)));
+    add_joint_forces(m, q, v, inputs, conservative, other, out);
     if constexpr (std::is_same_v<T, double>)
       for (const UserElement& u : m.users) {
         const bool potential = u.kind == UserElement::Potential;
@@ -165,13 +163,7 @@ struct ShapeState {
       w.force[p.body] += Spatial<T>{cross(x - w.pose[p.body].x, f), f};
     };
     compute_velocities(m, v, w);
-    for (const Line& line : m.lines) {
-      const Vec3<T> a = position(line.a, w), b = position(line.b, w);
-      const LineState<T> s = line_state(line, m.potentials, b - a);
-      const T rate = dot(s.u, velocity_at(b, line.b.body, w) - velocity_at(a, line.a.body, w));
-      const Vec3<T> pull = (T(conservative) * s.slope_over_length) * s.d + (T(other * line.damping) * rate) * s.u;
-      act(line.a, a, pull), act(line.b, b, -pull);
-    }
+    for (const Line& line : m.lines) apply_tension(line, m.potentials, w, conservative, other, act);
     for (const Wrench& row : m.wrenches) {
       const Spatial<T> f = T(other) * world_wrench(row, inputs, w);
       act(row.point, position(row.point, w), f.linear);

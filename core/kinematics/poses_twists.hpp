@@ -135,6 +135,12 @@ Vec3<T> position(const PointOf<R>& p, const Workspace<T>& w) {
   return w.pose[p.body].x + w.pose[p.body].R * Vec3<T>(p.at);
 }
 
+// A direction fixed in a body, in world axes.
+template <class T>
+Vec3<T> world_axis(const Axis& d, const Workspace<T>& w) {
+  return w.pose[d.body].R * Vec3<T>(d.along);
+}
+
 // Velocity of a world point that moves with body i.
 template <class T>
 Vec3<T> velocity_at(const Vec3<T>& x, int i, const Workspace<T>& w) {

@@ -17,7 +17,7 @@ class EndLoads {
  public:
   EndLoads(const Model& m, const StepLayout& layout, double)
       : m_(m), l_(layout), start_(m), end_(m), first_(m), last_(m) {
-    for (const Line& line : m.lines) damped_ |= line.damping != 0;
+    damped_ = has_damped_lines(m);
   }
 
   // g (size) += the gradient at q0 and q1.
@@ -54,8 +54,7 @@ class MiddleLoads {
   MiddleLoads(const Model& m, const StepLayout& layout, double alpha)
       : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), at_(m), power_(m), speed_(m) {
     for (Jets* x : {&nu_, &by_q_, &by_v_, &by_nu_}) x->resize(m.nv);
-    for (const Line& line : m.lines) loaded_ |= line.damping != 0;
-    loaded_ |= !m.wrenches.empty() || !m.quaternions.empty();
+    loaded_ = has_damped_lines(m) || !m.wrenches.empty() || !m.quaternions.empty();
   }
 
   void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {

@@ -38,8 +38,7 @@ class StepBlocks {
         now_moment_(m.size()),
         next_moment_(m.size()),
         mass_(m.size()),
-        damping_(m.nv) {
-    for (const JointDamper& d : m.joint_dampers) damping_[d.v] += d.damping;
+        damping_(joint_damping(m)) {
     for (int i = m.size() - 1; i > 0; --i) mass_[i] += m.bodies[i].mass, mass_[m.bodies[i].parent] += mass_[i];
   }
 

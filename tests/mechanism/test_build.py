@@ -193,7 +193,7 @@ def test_one_input_may_drive_several_elements():
     )
     model = m.build()
     assert model.inputs == ("u", "w")
-    assert [row[-7:-1] for row in model.tables.wrenches] == [(-1, -1, -1, 1, -1, 0), (-1, -1, 1, -1, -1, -1)]
+    assert [row.input for row in model.tables.wrenches] == [(-1, -1, -1, 1, -1, 0), (-1, -1, 1, -1, -1, -1)]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -29,7 +29,7 @@ class CompiledScheme {
         angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
         work_(code.work),
         zero_(m.nv),
-        damping_(m.nv),
+        damping_(joint_damping(m)),
         b_(m.nv),
         stiff_(m.nv),
         r_(m.nv),
@@ -38,7 +38,6 @@ class CompiledScheme {
         joint_load_(m.nv),
         noise_(m.size()) {
     for (Trigonometry* end : {now_, next_}) end->sine.resize(angles_.size()), end->cosine.resize(angles_.size());
-    for (const JointDamper& d : m.joint_dampers) damping_[d.v] += d.damping;
     for (int i = 1; i < m.size(); ++i) {
       const Body& body = m.bodies[i];
       noise_[i].centre = norm1(body.centre);

@@ -44,11 +44,10 @@ class MidpointTree {
         own_(m.nv),
         gravity_(m.nv),
         stiffness_(m.nv),
-        damping_(m.nv),
+        damping_(joint_damping(m)),
         right_side_(m.nv),
         pivot_(m.size()) {
     for (const JointSpring& e : m.joint_springs) stiffness_[e.v] += e.stiffness;
-    for (const JointDamper& e : m.joint_dampers) damping_[e.v] += e.damping;
     if constexpr (kLoads) {
       couplings_ = couplings_of(m);
       lines_.resize(m.lines.size());

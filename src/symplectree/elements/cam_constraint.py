@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symplectree.elements.constraint import Constraint, add_coordinate_row
-from symplectree.elements.contract import Lowering, Table
+from symplectree.elements.contract import Lowering
 from symplectree.elements.nonlinear_spring import lowered
+from symplectree.elements.table import Table
 from symplectree.errors import ModelError
 from symplectree.symbolic.tape import Tape
 

@@ -1,12 +1,4 @@
-"""What all holonomic constraints share: rows h(q) = 0 for the core, in one of four shapes.
-
-| rows | h | unit |
-| --- | --- | --- |
-| `point_rows` | n · (x_b − x_a), n fixed in a third body or in the world | m |
-| `angle_rows` | u · w, u fixed in body a and w in body b | rad, near zero |
-| `distance_rows` | length of x_b − x_a less a constant or a coordinate | m |
-| `coordinate_rows` | c₁ q₁ (or c₁ φ(q₁)) + c₂ q₂ − constant | that of c q |
-"""
+"""What all holonomic constraints share: rows h(q) = 0 for the core, in one of the four shapes of rows.py."""
 
 from __future__ import annotations
 
@@ -16,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import AngleRow, Axis, CoordinateRow, Point, PointRow
 from symplectree.errors import ModelError
 from symplectree.joints.contract import unit_axis
 from symplectree.lie import Array
@@ -41,19 +34,26 @@ def frame_pair(into: Lowering, a: Any, b: Any) -> tuple[tuple[int, Array], tuple
     return place_a, place_b
 
 
+def origins(into: Lowering, a: Any, b: Any) -> tuple[Point, Point]:
+    """Origins of two frames on different bodies."""
+    (body_a, T_a), (body_b, T_b) = frame_pair(into, a, b)
+    return Point(body_a, T_a[:3, 3].copy()), Point(body_b, T_b[:3, 3].copy())
+
+
 def add_point_rows(into: Lowering, a: Any, b: Any, frame: Any, directions: list[Array]) -> None:
     """Rows that keep the origin of b at that of a along directions fixed in a third frame."""
-    (body_a, T_a), (body_b, T_b) = frame_pair(into, a, b)
-    body_c, T_c = into.frame(frame)
+    point_a, point_b = origins(into, a, b)
+    body, T = into.frame(frame)
     for direction in directions:
-        n = T_c[:3, :3] @ direction
-        into.tables.point_rows.append((body_a, *T_a[:3, 3], body_b, *T_b[:3, 3], body_c, *n, *into.new_row()))
+        n = Axis(body, T[:3, :3] @ direction)
+        into.tables.add(PointRow(owner=into.owner, row=into.new_row(), a=point_a, b=point_b, n=n))
 
 
 def add_angle_row(into: Lowering, a: Any, u: Array, b: Any, w: Array) -> None:
     """A row that keeps direction u of frame a and direction w of frame b at a right angle."""
     (body_a, T_a), (body_b, T_b) = frame_pair(into, a, b)
-    into.tables.angle_rows.append((body_a, *(T_a[:3, :3] @ u), body_b, *(T_b[:3, :3] @ w), *into.new_row()))
+    along_u, along_w = Axis(body_a, T_a[:3, :3] @ u), Axis(body_b, T_b[:3, :3] @ w)
+    into.tables.add(AngleRow(owner=into.owner, row=into.new_row(), u=along_u, w=along_w))
 
 
 def add_coordinate_row(
@@ -69,8 +69,12 @@ def add_coordinate_row(
     if places[0] == places[1]:
         raise ModelError(f"{into.what}: {first!r} is coupled with itself; name two coordinates")
     (q1, v1), (q2, v2) = places
-    row, owner = into.new_row()
-    into.tables.coordinate_rows.append((q1, v1, c1, q2, v2, c2, function, offset, row, owner))
+    row = into.new_row()
+    into.tables.add(
+        CoordinateRow(
+            owner=into.owner, row=row, q1=q1, v1=v1, c1=c1, q2=q2, v2=v2, c2=c2, function=function, constant=offset
+        )
+    )
     if eliminate:
         into.tables.eliminated.append(row)
 

@@ -1,12 +1,4 @@
-"""What an element must give: rows for the core, in one of five shapes, or those of constraints (constraint.py).
-
-| rows | acts | energy and force |
-| --- | --- | --- |
-| `joint_springs` | on one coordinate | V = ½ k (q − rest)² |
-| `joint_dampers` | on one velocity | f = −c v |
-| `joint_forces` | on one velocity | f = value, or the input's value |
-| `lines` | between two points at distance ℓ | V = φ(ℓ), tension φ'(ℓ) + c ℓ̇ |
-| `wrenches` | on a frame | constant torque and force in the frame's or in the world's axes, or inputs |
+"""What an element must give: rows for the core (rows.py), or functions of the user's own.
 
 The core computes from these rows every value and derivative; `check_element` compares them with finite differences.
 """
@@ -15,14 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
+from symplectree.elements.rows import (
+    ROW_KINDS,
+    AngleRow,
+    CoordinateRow,
+    DistanceRow,
+    JointDamperRow,
+    JointForceRow,
+    JointSpringRow,
+    LineRow,
+    Point,
+    PointRow,
+    Row,
+    WrenchRow,
+    as_array,
+)
+from symplectree.elements.table import Table
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.symbolic.tape import Tape
 from symplectree.validation import real_array, shown
+
+Kind = TypeVar("Kind", bound=Row)
 
 
 @dataclass(frozen=True)
@@ -48,47 +58,32 @@ class Element:
 
 @dataclass
 class ElementTables:
-    """Rows of numbers that the core reads; the last column of each is the element's index."""
+    """Rows that the core reads, of each kind; each knows the element that it belongs to."""
 
-    joint_springs: list[tuple[float, ...]] = field(default_factory=list)  # q index, v index, k, rest, owner
-    joint_dampers: list[tuple[float, ...]] = field(default_factory=list)  # v index, c, owner
-    joint_forces: list[tuple[float, ...]] = field(default_factory=list)  # v index, value, input or -1, owner
-    # body a, point a (3), body b, point b (3), function or -1, k, length, c, owner
-    lines: list[tuple[float, ...]] = field(default_factory=list)
-    # body, point (3), rotation (9), 0 body or 1 world axes, values (6), inputs or -1 (6), owner
-    wrenches: list[tuple[float, ...]] = field(default_factory=list)
-    # Constraints (see constraint.py); the last two columns are the row's number and the element's index.
-    point_rows: list[tuple[float, ...]] = field(
-        default_factory=list
-    )  # body a, point (3), body b, point (3), body c, n (3)
-    angle_rows: list[tuple[float, ...]] = field(default_factory=list)  # body a, u (3), body b, w (3)
-    distance_rows: list[tuple[float, ...]] = field(default_factory=list)  # a, point, b, point, length, q or -1, v or -1
-    coordinate_rows: list[tuple[float, ...]] = field(
-        default_factory=list
-    )  # q1, v1, c1, q2, v2, c2, function or -1, constant
+    joint_springs: list[JointSpringRow] = field(default_factory=list)
+    joint_dampers: list[JointDamperRow] = field(default_factory=list)
+    joint_forces: list[JointForceRow] = field(default_factory=list)
+    lines: list[LineRow] = field(default_factory=list)
+    wrenches: list[WrenchRow] = field(default_factory=list)
+    point_rows: list[PointRow] = field(default_factory=list)
+    angle_rows: list[AngleRow] = field(default_factory=list)
+    distance_rows: list[DistanceRow] = field(default_factory=list)
+    coordinate_rows: list[CoordinateRow] = field(default_factory=list)
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first
     users: list[UserRows] = field(default_factory=list)
     functions: list[Tape | Table] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
 
-    WIDTHS: ClassVar = {
-        "joint_springs": 5, "joint_dampers": 3, "joint_forces": 4, "lines": 13, "wrenches": 27,
-        "point_rows": 14, "angle_rows": 10, "distance_rows": 13, "coordinate_rows": 10,
-    }  # fmt: skip
+    def of_kind(self, kind: type[Kind]) -> list[Kind]:
+        return cast("list[Kind]", getattr(self, kind.table))
+
+    def add(self, row: Row) -> None:
+        self.of_kind(type(row)).append(row)
 
     def arrays(self) -> dict[str, Array]:
-        return {
-            name: np.array(getattr(self, name), dtype=float).reshape(-1, width) for name, width in self.WIDTHS.items()
-        }
-
-
-@dataclass(frozen=True)
-class Table:
-    """A function of one variable by piecewise cubics: breaks (k+1,), coefficients (k, 4), highest power first."""
-
-    breaks: Array
-    coefficients: Array
+        """Rows of numbers of each kind."""
+        return {kind.table: as_array(kind, self.of_kind(kind)) for kind in ROW_KINDS}
 
 
 @dataclass
@@ -130,10 +125,10 @@ class Lowering:
     owner: int = 0
     what: str = ""
 
-    def new_row(self) -> tuple[int, int]:
-        """Number of one more constraint row, and the element that it belongs to."""
+    def new_row(self) -> int:
+        """Number of one more constraint row of this element."""
         self.tables.row_owners.append(self.owner)
-        return len(self.tables.row_owners) - 1, self.owner
+        return len(self.tables.row_owners) - 1
 
     def frame(self, name: Any) -> tuple[int, Array]:
         """Body and offset of a frame; raises ModelError naming the element."""
@@ -207,4 +202,5 @@ class Lowering:
         if rest < 0:
             raise ModelError(f"{self.what}: length is {rest}; it must be zero or more")
         c = self.number(damping, "damping")
-        self.tables.lines.append((body_a, *T_a[:3, 3], body_b, *T_b[:3, 3], function, k, rest, c, self.owner))
+        a, b = Point(body_a, T_a[:3, 3].copy()), Point(body_b, T_b[:3, 3].copy())
+        self.tables.add(LineRow(owner=self.owner, a=a, b=b, function=function, stiffness=k, length=rest, damping=c))

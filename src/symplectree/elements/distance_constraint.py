@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symplectree.elements.constraint import Constraint, frame_pair, length_or_angle
+from symplectree.elements.constraint import Constraint, length_or_angle, origins
 from symplectree.elements.contract import Lowering
+from symplectree.elements.rows import DistanceRow
 from symplectree.errors import ModelError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class DistanceConstraint(Constraint):
         return (self.length,) if isinstance(self.length, str) and self.length else ()
 
     def lower(self, into: Lowering) -> DistanceConstraint:
-        (body_a, T_a), (body_b, T_b) = frame_pair(into, self.a, self.b)
+        a, b = origins(into, self.a, self.b)
         length, q, v = 0.0, -1, -1
         if isinstance(self.length, str):
             q, v = length_or_angle(into, self.length)
@@ -38,5 +39,5 @@ class DistanceConstraint(Constraint):
             raise ModelError(
                 f"{into.what}: length is {length}; it must be above zero (PointConstraint makes points coincide)"
             )
-        into.tables.distance_rows.append((body_a, *T_a[:3, 3], body_b, *T_b[:3, 3], length, q, v, *into.new_row()))
+        into.tables.add(DistanceRow(owner=into.owner, row=into.new_row(), a=a, b=b, length=length, q=q, v=v))
         return self

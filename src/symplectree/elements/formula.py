@@ -119,7 +119,7 @@ def _listed(element: E) -> E:
 
 def add_rows(into: Lowering, rows: UserRows, count: int) -> None:
     """Number the rows of a constraint."""
-    rows.rows, rows.first_row = count, into.new_row()[0]
+    rows.rows, rows.first_row = count, into.new_row()
     for _ in range(count - 1):
         into.new_row()
     into.tables.users.append(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import JointDamperRow
 
 
 @dataclass(frozen=True)
@@ -20,5 +21,5 @@ class JointDamper(Element):
     def lower(self, into: Lowering) -> JointDamper:
         c = into.number(self.damping, "damping")
         for _, v_index in into.coordinates(self.coordinate):
-            into.tables.joint_dampers.append((v_index, c, into.owner))
+            into.tables.add(JointDamperRow(owner=into.owner, v=v_index, damping=c))
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import JointForceRow
 
 
 @dataclass(frozen=True)
@@ -20,5 +21,5 @@ class JointForce(Element):
     def lower(self, into: Lowering) -> JointForce:
         _, v_index = into.coordinate(self.coordinate)
         value, source = into.number_or_input(self.value, "value")
-        into.tables.joint_forces.append((v_index, value, source, into.owner))
+        into.tables.add(JointForceRow(owner=into.owner, v=v_index, value=value, input=source))
         return self

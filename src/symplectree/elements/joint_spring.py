@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import JointSpringRow
 from symplectree.errors import ModelError
 
 
@@ -24,5 +25,5 @@ class JointSpring(Element):
                 "or angles; use Spring between two frames"
             )
         k, rest = into.number(self.stiffness, "stiffness"), into.number(self.rest, "rest")
-        into.tables.joint_springs.append((q_index, v_index, k, rest, into.owner))
+        into.tables.add(JointSpringRow(owner=into.owner, q=q_index, v=v_index, stiffness=k, rest=rest))
         return self

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symplectree.elements.contract import Element, Lowering, Table
+from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.table import Table
 from symplectree.errors import ModelError
 from symplectree.symbolic.tape import Tape, trace
 from symplectree.validation import real_array

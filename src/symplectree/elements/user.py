@@ -87,7 +87,7 @@ class UserConstraint(Constraint):
         if not isinstance(self.rows, int) or isinstance(self.rows, bool) or self.rows < 1:
             raise ModelError(f"{into.what}: rows is {self.rows!r}; give how many numbers value returns, 1 or more")
         rows = _rows(into, "constraint", self.coordinates, (self.value, self.jacobian, None), self.rows)
-        rows.first_row = into.new_row()[0]
+        rows.first_row = into.new_row()
         for _ in range(self.rows - 1):
             into.new_row()
         into.tables.users.append(rows)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import Point, WrenchRow
 from symplectree.errors import ModelError
 
 if TYPE_CHECKING:
@@ -35,8 +36,15 @@ class BodyWrench(Element):
                 raise ModelError(f"{into.what}: {quantity} is {vector!r}; give three numbers or names of inputs")
             pairs += [into.number_or_input(component, quantity) for component in vector]
         values, sources = zip(*pairs, strict=True)
-        into.tables.wrenches.append(
-            (body, *T[:3, 3], *T[:3, :3].ravel(), float(self.WORLD_AXES), *values, *sources, into.owner)
+        into.tables.add(
+            WrenchRow(
+                owner=into.owner,
+                point=Point(body, T[:3, 3].copy()),
+                axes=T[:3, :3].copy(),
+                world_axes=self.WORLD_AXES,
+                value=values,
+                input=sources,
+            )
         )
         return self
 

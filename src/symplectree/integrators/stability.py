@@ -24,7 +24,7 @@ def fastest_vibration(model: Model, q: Array, prescribed: Prescribed) -> float:
     and Wanner, section I.3), with dampers or without.
     """
     tables, still = model.tables, np.zeros(model.nv)
-    springs = len(tables.joint_springs) or any(line[8] >= 0 or line[9] != 0 for line in tables.lines)
+    springs = len(tables.joint_springs) or any(line.function >= 0 or line.stiffness != 0 for line in tables.lines)
     if not springs or tables.users:  # functions of the user's own are called in the run only
         return 0.0
 
@@ -47,7 +47,7 @@ def fastest_decay(model: Model, q: Array, prescribed: Prescribed) -> tuple[float
     it does so for many steps, while positions creep as they should.
     """
     tables = model.tables
-    if not (len(tables.joint_dampers) or any(line[11] != 0 for line in tables.lines)) or tables.users:
+    if not (len(tables.joint_dampers) or any(line.damping != 0 for line in tables.lines)) or tables.users:
         return 0.0, ""
 
     def drag(d: Array) -> Array:

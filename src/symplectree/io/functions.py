@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.elements.contract import Table
 from symplectree.elements.nonlinear_spring import lowered
+from symplectree.elements.table import Table
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, number
 from symplectree.io.reader import Node, Source, nearest, shown

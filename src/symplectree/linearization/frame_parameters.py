@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from symplectree.elements import Element, PointConstraint
+from symplectree.elements.rows import ROW_KINDS, Point, columns, point_fields, width
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import RigidMass, carried, checked
@@ -15,9 +16,6 @@ from symplectree.mechanism.model import Model
 
 # (array, place in it, derivative): a number of the model's arrays that changes with a parameter; array "dt" is the step.
 Effect = tuple[str, int, float]
-
-# Columns of tables with a body and the three coordinates of a point on it.
-_ENDS = {"lines": (0, 4), "wrenches": (0,), "point_rows": (0, 4), "distance_rows": (0, 4)}
 
 
 def frame_effects(model: Model, name: str) -> list[list[Effect]]:
@@ -66,14 +64,15 @@ def _ends(model: Model, names: set[str], u: Array) -> Iterator[Effect]:
         for name, i in model.frame_index.items()
         if name in names
     }
-    for table, columns in _ENDS.items():
-        for r, row in enumerate(getattr(model.tables, table)):
-            if not names & _frames_of(model.elements[int(row[-1])]):
+    for kind in ROW_KINDS:
+        for r, row in enumerate(model.tables.of_kind(kind)):
+            if not names & _frames_of(model.elements[row.owner]):
                 continue
-            for c in columns:
-                if (int(row[c]), *row[c + 1 : c + 4]) in places:
-                    start = model.tables.WIDTHS[table] * r + c + 1
-                    yield from ((table, start + j, float(u[j])) for j in range(3))
+            for end in point_fields(kind):
+                point: Point = getattr(row, end)
+                if (point.body, *point.at) in places:
+                    start = width(kind) * r + columns(kind)[f"{end}.at"].start
+                    yield from ((kind.table, start + j, float(u[j])) for j in range(3))
 
 
 def _frames_of(element: Element) -> set[str]:

@@ -30,24 +30,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from symplectree.elements import Element
+from symplectree.elements.rows import ROW_KINDS, parameter_columns, width
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.linearization.frame_parameters import Effect, frame_effects
 from symplectree.mechanism.model import KINDS, Model, unknown
 from symplectree.symbolic.parameters import QUANTITIES, labels, look_up
 from symplectree.validation import shown
-
-# Columns of the elements' tables (elements/contract.py, constraint.py) that quantities fill, and the factor with which
-# they do.
-COLUMNS: dict[str, dict[str, tuple[tuple[int, ...], float]]] = {
-    "joint_springs": {"stiffness": ((2,), 1), "rest": ((3,), 1)},
-    "joint_dampers": {"damping": ((1,), 1)},
-    "joint_forces": {"value": ((1,), 1)},
-    "lines": {"stiffness": ((9,), 1), "length": ((10,), 1), "damping": ((11,), 1)},
-    "wrenches": {"torque": ((14, 15, 16), 1), "force": ((17, 18, 19), 1)},
-    "distance_rows": {"length": ((8,), 1)},
-    "coordinate_rows": {"ratio": ((2,), 1), "pitch": ((2,), 1), "offset": ((7,), -1)},
-}
 
 _INERTIA = ((0,), (4,), (8,), (1, 3), (2, 6), (5, 7))  # places of xx, yy, zz, xy, xz, yz in a matrix
 
@@ -159,18 +148,16 @@ def _pitch(model: Model, name: str, v_start: int) -> list[Quantity] | None:
 
 
 def _of_element(model: Model, name: str, index: int, element: Element) -> list[Quantity] | None:
-    """The rows of tables that belong to the element have its index in their last column."""
     quantity = name.rpartition(".")[2]
     value: Any = getattr(element, quantity, None)
     found: list[list[Effect]] = []
-    for table, columns in COLUMNS.items():
-        if quantity not in columns or value is None:
+    for kind in ROW_KINDS:
+        if quantity not in kind.parameters or value is None:
             continue
-        places, rate = columns[quantity]
-        width = model.tables.WIDTHS[table]
-        mine = [r for r, row in enumerate(getattr(model.tables, table)) if int(row[-1]) == index]
+        mine = [r for r, row in enumerate(model.tables.of_kind(kind)) if row.owner == index]
         if mine:
-            found = [[(table, width * r + place, float(rate)) for r in mine] for place in places]
+            size, rate = width(kind), kind.parameters[quantity].rate
+            found = [[(kind.table, size * r + j, rate) for r in mine] for j in parameter_columns(kind, quantity)]
     if not found:
         return None
     given = [value] if len(found) == 1 else value
@@ -192,6 +179,6 @@ def _known(model: Model) -> Iterator[str]:
     yield from (f"{place.joint.name}.pitch" for place in model.joints.values() if hasattr(place.joint, "pitch"))
     yield from (f"{frame}.at" for frame in model.frames[1:] if frame not in model.bodies)
     for element in model.elements:
-        for columns in COLUMNS.values():
-            yield from (f"{element.name}.{x}" for x in columns if _is_number(element, x))
+        for kind in ROW_KINDS:
+            yield from (f"{element.name}.{x}" for x in kind.parameters if _is_number(element, x))
     yield from ("gravity", "dt")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symplectree.elements.contract import Table
+from symplectree.elements.table import Table
 from symplectree.symbolic.tape import Tape
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from symplectree.elements.rows import Row, bodies
 from symplectree.errors import ModelError
 from symplectree.lie import Ad, Array, hat
 from symplectree.mechanism.model import Model
@@ -52,12 +53,12 @@ def _always_idle(model: Model, held: set[int]) -> int | None:
 def _holds_something(model: Model, index: int) -> bool:
     """Does a constraint or a line hold on to a body that moves with this velocity, or to its coordinate?"""
     tables = model.tables
-    if any(index == int(row[k]) for row in tables.distance_rows for k in (10,)):
+    if any(index == row.v for row in tables.distance_rows):
         return True
-    if any(index == int(row[k]) for row in tables.coordinate_rows for k in (1, 4)):
+    if any(index in (row.v1, row.v2) for row in tables.coordinate_rows):
         return True
-    rows = [*tables.point_rows, *tables.angle_rows, *tables.distance_rows, *tables.lines]
-    held = {int(row[k]) for row in rows for k in (0, 4)} | {int(row[8]) for row in tables.point_rows}
+    rows: list[Row] = [*tables.point_rows, *tables.angle_rows, *tables.distance_rows, *tables.lines]
+    held = {body for row in rows for body in bodies(row)}
     mover = int(np.searchsorted(model.v_start, index, side="right")) - 1
     for body in held:
         while body > mover:

@@ -217,6 +217,7 @@ class Model:
 
             return SharedCore(self.shared)
         import symplectree._core as core
+        from symplectree.elements.rows import require_same_fields
         from symplectree.elements.user import evaluate
 
         arrays: dict[str, Any] = {
@@ -226,6 +227,7 @@ class Model:
                 "frame_body", "frame_offset",
             )
         }  # fmt: skip
+        require_same_fields()
         arrays |= self.tables.arrays()
         native = core.Model(
             arrays, self.tables.functions, self.ground_energy, len(self.inputs), self.tables.users, evaluate,

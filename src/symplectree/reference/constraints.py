@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
 from symplectree.elements.contract import UserRows
+from symplectree.elements.rows import Axis, Point
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.reference import user_elements
@@ -53,30 +54,34 @@ def constraint_jacobian(model: Model, q: Array) -> Array:
 
 def constraint_rows(model: Model, q: Array) -> list[Row]:
     """All rows, in the order of `model.rows`."""
-    tables, rows = model.tables, {}
+    tables = model.tables
+    rows: dict[int, Row] = {}
 
     @cache
-    def body(k: float) -> PoseDerivatives:
-        return pose_derivatives_at(model, q, int(k), np.eye(4))  # -1 is the world
+    def body(k: int) -> PoseDerivatives:
+        return pose_derivatives_at(model, q, k, np.eye(4))  # -1 is the world
 
-    for a, *x_a, b, x, y, z, c, n_x, n_y, n_z, number, _ in tables.point_rows:
-        d = difference(point(body(b), (x, y, z)), point(body(a), x_a))
-        rows[number] = product(direction(body(c), (n_x, n_y, n_z)), d)  # n̂·(p₂ − p₁), section IV-D4
-    for a, *u, b, x, y, z, number, _ in tables.angle_rows:
-        rows[number] = product(direction(body(a), u), direction(body(b), (x, y, z)))
-    for a, *x_a, b, x, y, z, length, i, j, number, _ in tables.distance_rows:
-        d = difference(point(body(b), (x, y, z)), point(body(a), x_a))
-        wanted = coordinate(model, q, i, j) if i >= 0 else constant(model, length)
-        rows[number] = combination(1.0, norm(d), -1.0, wanted)  # (37), (38), of lengths instead of their squares
-    for i, j, c1, i2, j2, c2, function, offset, number, _ in tables.coordinate_rows:
-        first = coordinate(model, q, i, j)
-        if function >= 0:
-            first = chain(first, evaluate(tables.functions[int(function)], first.h))
-        both = combination(c1, first, c2, coordinate(model, q, i2, j2))  # (39), (40)
-        rows[number] = combination(1.0, both, -1.0, constant(model, offset))
+    def line(a: Point, b: Point) -> Carried:
+        return difference(point(body(b.body), b.at), point(body(a.body), a.at))
+
+    def carried(n: Axis) -> Carried:
+        return direction(body(n.body), n.along)
+
+    for p in tables.point_rows:
+        rows[p.row] = product(carried(p.n), line(p.a, p.b))  # n̂·(p₂ − p₁), section IV-D4
+    for angle in tables.angle_rows:
+        rows[angle.row] = product(carried(angle.u), carried(angle.w))
+    for r in tables.distance_rows:
+        wanted = coordinate(model, q, r.q, r.v) if r.q >= 0 else constant(model, r.length)
+        rows[r.row] = combination(1.0, norm(line(r.a, r.b)), -1.0, wanted)  # (37), (38), of lengths, not squares
+    for c in tables.coordinate_rows:
+        first = coordinate(model, q, c.q1, c.v1)
+        if c.function >= 0:
+            first = chain(first, evaluate(tables.functions[c.function], first.h))
+        both = combination(c.c1, first, c.c2, coordinate(model, q, c.q2, c.v2))  # (39), (40)
+        rows[c.row] = combination(1.0, both, -1.0, constant(model, c.constant))
     for user in user_elements.of_kind(model, "constraint"):
-        for r, row in enumerate(user_constraint(model, q, user)):
-            rows[float(user.first_row + r)] = row
+        rows |= dict(enumerate(user_constraint(model, q, user), user.first_row))
     return [rows[number] for number in sorted(rows)]
 
 
@@ -139,9 +144,9 @@ def norm(d: Carried) -> Row:
     return Row(length, dq, (d.dq @ d.dq.T + d.dqdq @ d.x - np.outer(dq, dq)) / length)
 
 
-def coordinate(model: Model, q: Array, i: float, j: float) -> Row:
+def coordinate(model: Model, q: Array, i: int, j: int) -> Row:
     """The coordinate q_i, whose velocity is v_j."""
-    return Row(float(q[int(i)]), np.eye(model.nv)[int(j)], np.zeros((model.nv, model.nv)))
+    return Row(float(q[i]), np.eye(model.nv)[j], np.zeros((model.nv, model.nv)))
 
 
 def constant(model: Model, value: float) -> Row:

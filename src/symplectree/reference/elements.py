@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symplectree.elements.contract import UserRows
+from symplectree.elements.contract import Kind, UserRows
+from symplectree.elements.rows import JointDamperRow, JointForceRow, JointSpringRow, LineRow, WrenchRow
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
 from symplectree.reference import user_elements
@@ -45,7 +46,7 @@ class Load(NamedTuple):
 
 def energy(model: Model, q: Array, element: int | None = None) -> float:
     """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines, and the user's potentials."""
-    springs = sum(0.5 * k * (q[int(i)] - rest) ** 2 for i, _, k, rest in _rows(model, "joint_springs", element))
+    springs = sum(0.5 * s.stiffness * (q[s.q] - s.rest) ** 2 for s in _rows(model, JointSpringRow, element))
     users = sum(terms.value for _, terms in _potentials(model, q, 0, element))
     return float(springs + sum(line.phi[0] for line in _lines(model, q, element)) + users)
 
@@ -53,8 +54,8 @@ def energy(model: Model, q: Array, element: int | None = None) -> float:
 def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array:
     """D_i V, (nv,): for a line φ'(ℓ) D_i ℓ = (φ'/ℓ) d·D_i d (JM09 section IV-C)."""
     gradient = np.zeros(model.nv)
-    for i, j, k, rest in _rows(model, "joint_springs", element):
-        gradient[int(j)] += k * (q[int(i)] - rest)
+    for spring in _rows(model, JointSpringRow, element):
+        gradient[spring.v] += spring.stiffness * (q[spring.q] - spring.rest)
     for line in _lines(model, q, element):
         gradient += _tension_over_length(line) * line.dd @ line.d
     for rows, terms in _potentials(model, q, 1, element):
@@ -69,8 +70,8 @@ def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
     formula (whose ½ before x⁻² is a misprint), ordered so that it holds at ℓ = 0 once s is known.
     """
     hessian = np.zeros((model.nv, model.nv))
-    for _, j, k, _ in _rows(model, "joint_springs", element):
-        hessian[int(j), int(j)] += k
+    for spring in _rows(model, JointSpringRow, element):
+        hessian[spring.v, spring.v] += spring.stiffness
     for line in _lines(model, q, element):
         s, w = _tension_over_length(line), line.dd @ line.u
         hessian += s * (line.dd @ line.dd.T + line.ddd @ line.d) + (line.phi[2] - s) * np.outer(w, w)
@@ -87,10 +88,10 @@ def force(model: Model, q: Array, v: Array, inputs: Array | None = None, element
 def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
     """The same without the user's forces: a joint's damper −c v; a line's damper −c ℓ̇ D_i ℓ; a wrench Jᵀ F."""
     f = np.zeros(model.nv)
-    for j, c in _rows(model, "joint_dampers", element):
-        f[int(j)] -= c * v[int(j)]
-    for j, value, source in _rows(model, "joint_forces", element):
-        f[int(j)] += value + _input(inputs, source)
+    for damper in _rows(model, JointDamperRow, element):
+        f[damper.v] -= damper.damping * v[damper.v]
+    for motor in _rows(model, JointForceRow, element):
+        f[motor.v] += motor.value + _input(inputs, motor.input)
     for line in _lines(model, q, element):
         w = line.dd @ line.u  # D_i ℓ
         f -= line.c * w * (w @ v)
@@ -104,8 +105,8 @@ def force_derivatives(
 ) -> tuple[Array, Array]:
     """(dq, dv), each (nv, nv): dq[i, j] = D_j f_i and dv[i, j] = ∂f_i/∂v_j of `force`."""
     dq, dv = np.zeros((model.nv, model.nv)), np.zeros((model.nv, model.nv))
-    for j, c in _rows(model, "joint_dampers", element):
-        dv[int(j), int(j)] -= c
+    for damper in _rows(model, JointDamperRow, element):
+        dv[damper.v, damper.v] -= damper.damping
     for line in _lines(model, q, element):
         if line.length == 0:
             continue
@@ -122,11 +123,8 @@ def force_derivatives(
     return dq, dv
 
 
-def _rows(model: Model, table: str, element: int | None) -> Iterator[tuple[float, ...]]:
-    """Rows of a table without their last column, the owner."""
-    for row in getattr(model.tables, table):
-        if element is None or int(row[-1]) == element:
-            yield row[:-1]
+def _rows(model: Model, kind: type[Kind], element: int | None) -> Iterator[Kind]:
+    return (row for row in model.tables.of_kind(kind) if element is None or row.owner == element)
 
 
 def _potentials(
@@ -136,23 +134,22 @@ def _potentials(
         yield rows, user_elements.terms(rows, order, q, np.zeros(model.nv))
 
 
-def _input(inputs: Array | None, source: float) -> float:
-    return 0.0 if source < 0 or inputs is None else float(inputs[int(source)])
+def _input(inputs: Array | None, source: int) -> float:
+    return 0.0 if source < 0 or inputs is None else float(inputs[source])
 
 
 def _lines(model: Model, q: Array, element: int | None) -> Iterator[Line]:
-    for row in _rows(model, "lines", element):
-        a = pose_derivatives_at(model, q, int(row[0]), pose(x=row[1:4]))
-        b = pose_derivatives_at(model, q, int(row[4]), pose(x=row[5:8]))
-        function, k, rest, c = row[8:]
+    for row in _rows(model, LineRow, element):
+        a, b = (pose_derivatives_at(model, q, end.body, pose(x=end.at)) for end in (row.a, row.b))
         d, dd, ddd = b.g[:3, 3] - a.g[:3, 3], (b.dq - a.dq)[..., :3, 3], (b.dqdq - a.dqdq)[..., :3, 3]
         length = float(np.linalg.norm(d))
         u = d / length if length > 0 else np.zeros(3)
-        if function >= 0:
-            phi = evaluate(model.tables.functions[int(function)], length)
+        if row.function >= 0:
+            phi = evaluate(model.tables.functions[row.function], length)
         else:
-            phi = (0.5 * k * (length - rest) ** 2, k * (length - rest), k)
-        yield Line(d, dd, ddd, length, u, phi, c)
+            stretch = length - row.length
+            phi = (0.5 * row.stiffness * stretch**2, row.stiffness * stretch, row.stiffness)
+        yield Line(d, dd, ddd, length, u, phi, row.damping)
 
 
 def _tension_over_length(line: Line) -> float:
@@ -167,13 +164,13 @@ def _tension_over_length(line: Line) -> float:
 
 
 def _loads(model: Model, q: Array, inputs: Array | None, element: int | None) -> Iterator[Load]:
-    for row in _rows(model, "wrenches", element):
-        body, offset = int(row[0]), pose(np.reshape(row[4:13], (3, 3)), row[1:4])
+    for row in _rows(model, WrenchRow, element):
+        body, offset = row.point.body, pose(row.axes, row.point.at)
         V = velocity_derivatives_at(model, q, np.zeros(model.nv), body, offset)
         J, dJ = V.dv.T, np.swapaxes(V.dqdv, 1, 2)
-        if row[13] == 1:  # the frame's twist in world axes, R J
+        if row.world_axes:  # the frame's twist in world axes, R J
             g = pose_derivatives_at(model, q, body, offset)
             R, dR = np.kron(np.eye(2), g.g[:3, :3]), np.array([np.kron(np.eye(2), D[:3, :3]) for D in g.dq])
             J, dJ = R @ J, dR @ J + R @ dJ
-        wrench = np.array([x + _input(inputs, i) for x, i in zip(row[14:20], row[20:26], strict=True)])
+        wrench = np.array([x + _input(inputs, i) for x, i in zip(row.value, row.input, strict=True)])
         yield Load(wrench, J, dJ)

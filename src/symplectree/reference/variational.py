@@ -12,12 +12,13 @@ ask for h(q₁) = 0 (JM09 (44)); p₁ is without their impulse, which is all in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bernoulli, factorial
 
+from symplectree.elements.rows import LineRow
 from symplectree.lie import (
     Ad,
     Array,
@@ -254,11 +255,11 @@ def damping_impulse(model: Model, q0: Array, q1: Array, end: int) -> Array:
     on a Free joint's translation −(c/2) Rᵀ(x₁ − x₀). Lines: −(c/2)(ℓ₁ − ℓ₀) ∂ℓ/∂q. R and ∂ℓ/∂q are those at the end.
     """
     f, d = np.zeros(model.nv), displacements(model, q0, q1, lambda z: 2 * z[1:] * (1 if z[0] >= 0 else -1))[end]
-    for j, c, _ in model.tables.joint_dampers:
-        f[int(j)] -= 0.5 * c * d[int(j)]
-    for row in (row for row in model.tables.lines if row[11] != 0):
+    for damper in model.tables.joint_dampers:
+        f[damper.v] -= 0.5 * damper.damping * d[damper.v]
+    for row in (row for row in model.tables.lines if row.damping != 0):
         stretch = np.linalg.norm(line(model, q1, row)) - np.linalg.norm(line(model, q0, row))
-        f -= 0.5 * row[11] * stretch * length_gradient(model, (q0, q1)[end], row)
+        f -= 0.5 * row.damping * stretch * length_gradient(model, (q0, q1)[end], row)
     return f
 
 
@@ -293,18 +294,16 @@ def unit_quaternion(q: Array) -> Array:
     return q[-4:] / np.linalg.norm(q[-4:])
 
 
-def line(model: Model, q: Array, row: Sequence[float]) -> Array:
+def line(model: Model, q: Array, row: LineRow) -> Array:
     """The vector from one end to the other of a row of `tables.lines`, in world axes, (3,)."""
     g_s = [*body_poses(model, q), np.eye(4)]  # the world is −1
-    return (g_s[int(row[4])] @ [*row[5:8], 1] - g_s[int(row[0])] @ [*row[1:4], 1])[:3]
+    return (g_s[row.b.body] @ [*row.b.at, 1] - g_s[row.a.body] @ [*row.a.at, 1])[:3]
 
 
-def length_gradient(model: Model, q: Array, row: Sequence[float]) -> Array:
+def length_gradient(model: Model, q: Array, row: LineRow) -> Array:
     """D_i ℓ, (nv,), of a row of `tables.lines`; zero where ℓ is (JM09 section IV-C)."""
     g_s, d = [*body_poses(model, q), np.eye(4)], line(model, q, row)
-    a, b = int(row[0]), int(row[4])
-    J_a = g_s[a][:3, :3] @ jacobian_at(model, q, a, pose(x=row[1:4]))[3:]
-    J_b = g_s[b][:3, :3] @ jacobian_at(model, q, b, pose(x=row[5:8]))[3:]
+    J_a, J_b = (g_s[end.body][:3, :3] @ jacobian_at(model, q, end.body, pose(x=end.at))[3:] for end in (row.a, row.b))
     return d @ (J_b - J_a) / (np.linalg.norm(d) or 1.0)
 
 

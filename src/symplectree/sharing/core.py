@@ -136,9 +136,9 @@ class SharedCore:
         if not len(m.kept_rows):
             return self.core
         tables = m.full.tables
-        rows = [row for row in tables.coordinate_rows if int(row[8]) in tables.eliminated]
-        renumbered = [(*row[:8], k, row[9]) for k, row in enumerate(rows)]
-        owners, users = [int(row[9]) for row in rows], [user for user in tables.users if user.kind != "constraint"]
+        rows = [row for row in tables.coordinate_rows if row.row in tables.eliminated]
+        renumbered = [replace(row, row=k) for k, row in enumerate(rows)]
+        owners, users = [row.owner for row in rows], [user for user in tables.users if user.kind != "constraint"]
         others: dict[str, Any] = {"point_rows": [], "angle_rows": [], "distance_rows": []}
         tables = replace(tables, coordinate_rows=renumbered, row_owners=owners, users=users, **others)
         return replace(m.tree or m.full, tables=tables, formula_code=None).native

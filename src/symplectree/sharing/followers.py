@@ -50,11 +50,11 @@ def independent(full: Model) -> Model:
 def _found(full: Model) -> dict[str, Follower]:
     """By name, leaders before those that follow them."""
     tables = full.tables
-    rows = {int(row[8]): row for row in tables.coordinate_rows}
+    rows = {row.row: row for row in tables.coordinate_rows}
     found: dict[str, Follower] = {}
     for number in tables.eliminated:
-        q1, v1, c1, q2, v2, c2, function, constant, _, owner = rows[number]
-        name, leader, element = full.coordinates[int(q2)], full.coordinates[int(q1)], full.elements[int(owner)]
+        row = rows[number]
+        name, leader, element = full.coordinates[row.q2], full.coordinates[row.q1], full.elements[row.owner]
         what = f"{type(element).__name__} {element.name!r}"
         if name in found:
             raise ModelError(
@@ -62,8 +62,8 @@ def _found(full: Model) -> dict[str, Follower]:
                 "eliminate=True out here"
             )
         found[name] = Follower(
-            name, leader, leader, str(element.name), number, int(q2), int(v2), int(q1), int(v1), -c1 / c2, constant / c2,
-            tables.functions[int(function)] if function >= 0 else None,
+            name, leader, leader, str(element.name), number, row.q2, row.v2, row.q1, row.v1, -row.c1 / row.c2,
+            row.constant / row.c2, tables.functions[row.function] if row.function >= 0 else None,
         )  # fmt: skip
     ordered: dict[str, Follower] = {}
     for name in found:

@@ -103,8 +103,8 @@ class Floating:
         A0, p0, g0 = terms(r0, v)
         A1, p1, g1 = terms(r1, v)
         damping = np.zeros(n)
-        for j, c, _ in self.model.tables.joint_dampers:
-            damping[int(j) - BASE] += c
+        for damper in self.model.tables.joint_dampers:
+            damping[damper.v - BASE] += damper.damping
         drag = 0.5 * h * ca.SX(damping) * v
         p = (1 - alpha) * p0 + alpha * p1
         twist = -h * ((1 - alpha) * A0 + alpha * A1)
@@ -113,8 +113,8 @@ class Floating:
 
     def _spring_energy(self, r: Any) -> Any:
         energy = ca.SX(0)
-        for _, j, k, rest, *_ in self.model.tables.joint_springs:
-            energy += 0.5 * k * (r[int(j) - BASE] - rest) ** 2
+        for spring in self.model.tables.joint_springs:
+            energy += 0.5 * spring.stiffness * (r[spring.v - BASE] - spring.rest) ** 2
         return energy
 
     def _move(self) -> Any:
@@ -174,13 +174,12 @@ def check_internal(model: Model) -> None:
                 f"{type(element).__name__} {element.name!r} is not of the joints; a shape motion takes JointSpring and "
                 "JointDamper"
             )
-    for j, value, *_ in model.tables.joint_forces:
-        if value != 0:
-            raise ModelError(f"a constant force acts on {model.velocities[int(j)]!r}; joint forces are what is sought")
-    for table in ("joint_springs", "joint_dampers"):
-        for row in getattr(model.tables, table):
-            if int(row[1 if table == "joint_springs" else 0]) < BASE:
-                raise ModelError("a spring or damper acts on the floating joint from outside, and momentum is not kept")
+    for motor in model.tables.joint_forces:
+        if motor.value != 0:
+            raise ModelError(f"a constant force acts on {model.velocities[motor.v]!r}; joint forces are what is sought")
+    held = [spring.v for spring in model.tables.joint_springs] + [damper.v for damper in model.tables.joint_dampers]
+    if any(j < BASE for j in held):
+        raise ModelError("a spring or damper acts on the floating joint from outside, and momentum is not kept")
 
 
 def _rotation(axis: Array, angle: Any) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
-
-from symplectree.elements.contract import Table
+from symplectree.elements.rows import LineRow, Row
+from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
+from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.symbolic.algebra import (
     Matrix,
@@ -45,13 +45,13 @@ def joint_loads(
     import casadi
 
     out: Vector = [0.0] * model.nv
-    for i, j, k, rest, owner in model.tables.joint_springs:
-        stiffness, zero = _quantity(symbols, owner, "stiffness", k), _quantity(symbols, owner, "rest", rest)
-        out[int(j)] = sub(out[int(j)], mul(stiffness, sub(q[int(i)], zero)))
-    for j, c, owner in model.tables.joint_dampers:
-        out[int(j)] = sub(out[int(j)], mul(_quantity(symbols, owner, "damping", c), v[int(j)]))
-    for j, value, source, _ in model.tables.joint_forces:
-        out[int(j)] = add(out[int(j)], _value(value, source, inputs))
+    for spring in model.tables.joint_springs:
+        stiffness, rest = _quantity(symbols, spring, "stiffness"), _quantity(symbols, spring, "rest")
+        out[spring.v] = sub(out[spring.v], mul(stiffness, sub(q[spring.q], rest)))
+    for damper in model.tables.joint_dampers:
+        out[damper.v] = sub(out[damper.v], mul(_quantity(symbols, damper, "damping"), v[damper.v]))
+    for motor in model.tables.joint_forces:
+        out[motor.v] = add(out[motor.v], _value(motor.value, motor.input, inputs))
     for rows in model.tables.users:
         if rows.kind == "constraint":
             continue
@@ -66,16 +66,16 @@ def joint_loads(
     return out
 
 
-def _quantity(symbols: Symbols, owner: float, quantity: str, number: float) -> Scalar:
-    return symbols.get((int(owner), quantity), float(number))
+def _quantity(symbols: Symbols, row: Row, quantity: str) -> Scalar:
+    return symbols.get((row.owner, quantity), float(getattr(row, quantity)))
 
 
 def _is_zero(x: Scalar) -> bool:
     return isinstance(x, float) and x == 0
 
 
-def _value(value: float, source: float, inputs: Sequence[Scalar]) -> Scalar:
-    return float(value) if source < 0 else inputs[int(source)]
+def _value(value: float, source: int, inputs: Sequence[Scalar]) -> Scalar:
+    return float(value) if source < 0 else inputs[source]
 
 
 class Loads:
@@ -101,19 +101,19 @@ class Loads:
     def wrenches(self) -> list[tuple[Vector, Vector]]:
         """(F, N) on each body about its origin, in its axes."""
         out: list[tuple[Vector, Vector]] = [([0.0] * 3, [0.0] * 3) for _ in self.links]
-        for row in self.model.tables.lines:
-            self._line(row, out)
+        for line in self.model.tables.lines:
+            self._line(line, out)
         for row in self.model.tables.wrenches:
-            body = int(row[0])
+            body = row.point.body
             if body < 0:
                 continue
-            value = [_value(x, i, self.inputs) for x, i in zip(row[14:20], row[20:26], strict=True)]
+            value = [_value(x, i, self.inputs) for x, i in zip(row.value, row.input, strict=True)]
             axes = self.links[body].axes
-            if row[13] == 1:
+            if row.world_axes:
                 turn = transposed(self.rotation(body))
             else:
-                turn = (axes.T @ np.reshape(row[4:13], (3, 3))).tolist()
-            self._push(out, body, self._point(body, row[1:4]), times(turn, value[3:]), times(turn, value[:3]))
+                turn = (axes.T @ row.axes).tolist()
+            self._push(out, body, self._point(body, row.point.at), times(turn, value[3:]), times(turn, value[:3]))
         return out
 
     def rotation(self, k: int) -> Matrix:
@@ -147,9 +147,9 @@ class Loads:
             self._twist[k] = spin, slide
         return self._twist[k]
 
-    def _point(self, body: int, at: Sequence[float]) -> Vector:
+    def _point(self, body: int, at: Array) -> Vector:
         """A point of the user's link frame in the body's axes."""
-        return (self.links[body].axes.T @ np.asarray(at)).tolist() if body >= 0 else [float(x) for x in at]
+        return (self.links[body].axes.T @ at).tolist() if body >= 0 else [float(x) for x in at]
 
     def _world(self, body: int, point: Vector) -> Vector:
         return point if body < 0 else plus(self.position(body), times(self.rotation(body), point))
@@ -165,16 +165,13 @@ class Loads:
         F, N = out[body]
         out[body] = plus(F, force), plus(N, torque, cross(point, force))
 
-    def _line(self, row: Sequence[float], out: list[tuple[Vector, Vector]]) -> None:
+    def _line(self, row: LineRow, out: list[tuple[Vector, Vector]]) -> None:
         """Tension φ'(ℓ) + c ℓ̇ along d = x_b − x_a (JM09 (33)–(35)); at ℓ = 0 there is no direction and no force."""
         import casadi
 
-        a, b = int(row[0]), int(row[4])
-        ends = self._point(a, row[1:4]), self._point(b, row[5:8])
-        function, owner = int(row[8]), row[12]
-        k = _quantity(self.symbols, owner, "stiffness", row[9])
-        rest = _quantity(self.symbols, owner, "length", row[10])
-        c = _quantity(self.symbols, owner, "damping", row[11])
+        a, b, function = row.a.body, row.b.body, row.function
+        ends = self._point(a, row.a.at), self._point(b, row.b.at)
+        k, rest, c = (_quantity(self.symbols, row, name) for name in ("stiffness", "length", "damping"))
         d = minus(self._world(b, ends[1]), self._world(a, ends[0]))
         stretch: Scalar = k if function < 0 and _is_zero(rest) else None  # tension over length
         if stretch is None or not _is_zero(c):
@@ -211,14 +208,11 @@ def values_of(function: Tape | Table, x: Scalar) -> Vector:
     beyond = x - inside
     out: Vector = [0.0, 0.0, 0.0]
     for i in range(len(c)):
-        c3, c2, c1, c0 = map(float, c[i])
-        y = inside - float(breaks[i])
-        first, second = (3.0 * c3 * y + 2.0 * c2) * y + c1, 6.0 * c3 * y + 2.0 * c2
-        value = ((c3 * y + c2) * y + c1) * y + c0 + (first + 0.5 * second * beyond) * beyond
+        parts = cubic(c[i].tolist(), inside - float(breaks[i]), beyond)
         here = 1.0
         if i > 0:
             here = here * (inside >= float(breaks[i]))
         if i < len(c) - 1:
             here = here * (inside < float(breaks[i + 1]))
-        out = [add(sum_, here * part) for sum_, part in zip(out, (value, first + second * beyond, second), strict=True)]
+        out = [add(sum_, here * part) for sum_, part in zip(out, parts, strict=True)]
     return out

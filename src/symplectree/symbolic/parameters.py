@@ -20,17 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.elements.rows import JointDamperRow, JointSpringRow, LineRow
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 
 QUANTITIES = ("mass", "com", "inertia", "at")
-# Of elements: the tables that hold them, with the columns of each quantity.
-ELEMENT_COLUMNS = {
-    "joint_springs": {"stiffness": 2, "rest": 3},
-    "joint_dampers": {"damping": 1},
-    "lines": {"stiffness": 9, "length": 10, "damping": 11},
-}
+ELEMENT_ROWS = (JointSpringRow, JointDamperRow, LineRow)  # kinds whose quantities may be symbols (loads.py)
 
 
 @dataclass(frozen=True)
@@ -117,10 +113,9 @@ def look_up(model: Model, name: str) -> tuple[list[float], list[tuple[int, str]]
 def _element_quantities(model: Model) -> dict[tuple[str, str], tuple[float, int]]:
     """Numbers of springs and dampers by (name, quantity), and the element's index."""
     found: dict[tuple[str, str], tuple[float, int]] = {}
-    for table, columns in ELEMENT_COLUMNS.items():
-        for row in getattr(model.tables, table):
-            element = model.elements[int(row[-1])]
-            for quantity, column in columns.items():
-                if hasattr(element, quantity):
-                    found[str(element.name), quantity] = float(row[column]), int(row[-1])
+    for row in (row for kind in ELEMENT_ROWS for row in model.tables.of_kind(kind)):
+        element = model.elements[row.owner]
+        for quantity in row.parameters:
+            if hasattr(element, quantity):
+                found[str(element.name), quantity] = float(getattr(row, quantity)), row.owner
     return found

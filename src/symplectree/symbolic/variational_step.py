@@ -85,7 +85,7 @@ class Body:
 
 def bodies_of(model: Model, given: Given) -> list[Body]:
     links = links_of(model, {}, regroup=False)
-    damped = {int(row[0]) for row in model.tables.joint_dampers}
+    damped = {damper.v for damper in model.tables.joint_dampers}
     bodies = []
     for k, link in enumerate(links):
         motions = _motion(link, given, 0), _motion(link, given, 1)

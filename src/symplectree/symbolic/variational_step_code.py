@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symplectree.elements.rows import LineRow, WrenchRow
 from symplectree.errors import ModelError
 from symplectree.symbolic import llvm, variational_step_llvm
 from symplectree.symbolic.native_code import NativeCode, native_code
@@ -54,7 +55,7 @@ def _digest(model: Model) -> str:
     """Of all that the code depends on."""
     digest = hashlib.sha256()
     names = ("parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "gravity", "q_start", "v_start")
-    damped = np.array(sorted({int(row[0]) for row in model.tables.joint_dampers}))
+    damped = np.array(sorted({damper.v for damper in model.tables.joint_dampers}))
     poses = [model.formulas[k].pose for k in sorted(model.formulas)]
     tapes = [part for pose in poses for part in (pose.code, pose.constants)]
     for array in (*(getattr(model, name) for name in names), model.armature != 0, damped, *tapes):
@@ -65,9 +66,9 @@ def _digest(model: Model) -> str:
 
 def _require_plain(model: Model) -> None:
     tables = model.tables
-    for rows, what in ((tables.lines, "acts between two points"), (tables.wrenches, "is a load on a frame")):
-        if rows:
-            name = model.elements[int(rows[0][-1])].name
+    for kind, what in ((LineRow, "acts between two points"), (WrenchRow, "is a load on a frame")):
+        if rows := tables.of_kind(kind):
+            name = model.elements[rows[0].owner].name
             raise ModelError(f"element {name!r} {what}, for which no step is compiled; use the model as it is")
     for user in tables.users:
         if user.kind == "force":
@@ -88,7 +89,7 @@ def _require_plain(model: Model) -> None:
             f"the model has {model.nv} coordinates; steps are compiled for up to {LARGEST}; more gain little: "
             "use the model as it is"
         )
-    damped = {int(row[0]) for row in tables.joint_dampers}
+    damped = {damper.v for damper in tables.joint_dampers}
     for place in model.joints.values():
         own = range(place.v.start, place.v.stop)
         if place.joint.nq != place.joint.nv and any(model.armature[j] != 0 or j in damped for j in own):

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from symplectree.elements.rows import DistanceRow, LineRow, PointRow
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 
@@ -63,7 +64,9 @@ def outline(model: Model) -> Outline:
             masses.append(_place(body, model.com[body]))
             weights.append(float(model.mass[body]))
     joints += [place for row in model.tables.point_rows for place in _ends(row) if place[0] >= 0]
-    held = [_ends(row) for row in (*model.tables.point_rows, *model.tables.distance_rows, *model.tables.lines)]
+    tables = model.tables
+    rows: list[PointRow | DistanceRow | LineRow] = [*tables.point_rows, *tables.distance_rows, *tables.lines]
+    held = [_ends(row) for row in rows]
     supports += [place for pair in held for place in pair if place[0] == -1]
     bars = [
         (_place(body, a), _place(body, b))
@@ -123,9 +126,8 @@ def _shortest_tree(points: list[Array]) -> list[tuple[Array, Array]]:
     return bars
 
 
-def _ends(row: tuple[float, ...]) -> tuple[Place, Place]:
-    """The two points that a row of points, distances or lines begins with."""
-    return _place(int(row[0]), np.array(row[1:4])), _place(int(row[4]), np.array(row[5:8]))
+def _ends(row: PointRow | DistanceRow | LineRow) -> tuple[Place, Place]:
+    return _place(row.a.body, row.a.at), _place(row.b.body, row.b.at)
 
 
 def _place(body: int, point: Array) -> Place:

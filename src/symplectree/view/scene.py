@@ -16,6 +16,7 @@ import numpy as np
 from symplectree import lie
 from symplectree.dynamics import pose
 from symplectree.dynamics.arguments import configuration
+from symplectree.elements.rows import PointRow
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 from symplectree.mechanism.shapes import GREY, Shape
@@ -241,8 +242,8 @@ def _guides(model: Model, ways: list[Track], size: float, radius: float) -> list
     return out
 
 
-def _both(row: tuple[float, ...]) -> tuple[Place, Place]:
-    return (int(row[0]), tuple(row[1:4])), (int(row[4]), tuple(row[5:8]))
+def _both(row: PointRow) -> tuple[Place, Place]:
+    return (row.a.body, tuple(row.a.at)), (row.b.body, tuple(row.b.at))
 
 
 FLOOR = 0.4  # opacity of a plane at most: without contacts, things fall through it and are to be seen
