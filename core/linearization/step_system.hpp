@@ -1,6 +1,7 @@
 // The equations and outputs of a step of any action together, in the order of StepLayout.
 #pragma once
 
+#include "integrators/method_options.hpp"
 #include "linearization/step_equations.hpp"
 #include "linearization/step_layout.hpp"
 
@@ -10,16 +11,16 @@ namespace symplectree {
 template <class T, class R = double>
 class StepSystem {
  public:
-  StepSystem(const ModelOf<R>& m, const StepLayout& layout, int action, double alpha)
+  StepSystem(const ModelOf<R>& m, const StepLayout& layout, Action action, double alpha)
       : m_(m), l_(layout), rows_(m), moving_(m) {
     switch (action) {
-      case 0:
+      case Action::Cayley:
         cayley_ = std::make_unique<TreeEquations<Cayley, T, R>>(m);
         break;
-      case 1:
+      case Action::Chord:
         chord_ = std::make_unique<TreeEquations<Chord, T, R>>(m);
         break;
-      case 2:
+      case Action::Exponential:
         exponential_ = std::make_unique<TreeEquations<Exponential, T, R>>(m);
         break;
       default:

@@ -14,7 +14,7 @@ from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
+from symplectree.integrators.variational import Variational
 from symplectree.lie import Array
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.substeps import can_be_halved, of_halves
@@ -114,7 +114,7 @@ def linearize(
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
     motion = Prescribed(model, _straight(model, prescribed, q, dt), float(dt))
-    native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.driven)), chosen)
+    native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.indices)), chosen)
     target = motion.place(q, float(dt)) if motion else q
     try:
         return _computed(model, method, native, q, p, source, motion, target, order, contract, chosen)
@@ -140,17 +140,21 @@ def _computed(
     model: Model, method: Variational, native: Any, q: Array, p: Array, source: ForceSource, motion: Prescribed,
     target: Array, order: int, contract: Any, chosen: list[Quantity],
 ) -> Linearization:  # fmt: skip
+    import symplectree._core as core
+
     nv, rows, n = model.nv, len(model.rows), native.inputs
     q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
     first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
     weights = _weights(contract, 2 * nv) if order == 2 and contract is not None else np.zeros(0)
     second = np.empty((2 * nv, n, n) if order == 2 and contract is None else (0,))
     hessian = np.empty((n, n) if len(weights) else (0,))
-    tau, inputs = source.tau[0], source.inputs[0]
     rates = motion.rate(motion.dt) if motion else np.zeros(nv)
-    if not native.compute(
-        q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second, weights, hessian
-    ):
+    conditions = core.StepConditions(q=q, p=p, tau=source.tau[0], inputs=source.inputs[0], target=target, rates=rates)
+    results = core.StepResults(
+        q=q1, p=p1, multipliers=multipliers, first=first, multipliers_first=of_multipliers, second=second,
+        weights=weights, hessian=hessian,
+    )  # fmt: skip
+    if not native.compute(conditions, results):
         name = (*model.full.velocities, *model.full.rows)[native.worst]
         raise ConvergenceError(
             f"the step has no solution that {method.solver!r} finds: relative residual {native.residual:.3g}, worst in "
@@ -195,7 +199,7 @@ def _straight_ways(model: Model, motion: Prescribed, size: int) -> Array:
 def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:
     """Derivatives of (q', p') and of the multipliers in the parameters, after `compute` gave `first`."""
     D, of_multipliers = np.zeros((len(first), len(chosen))), np.zeros((rows, len(chosen)))
-    if chosen and (torn := native.follow(first, D, of_multipliers)) >= 0:
+    if chosen and (torn := native.differentiate_in_parameters(first, D, of_multipliers)) >= 0:
         raise ModelError(
             f"the constraints cannot follow parameter {chosen[torn].name!r}: they are redundant, and a change of it would "
             "tear them apart; leave it out, or one of the constraints"
@@ -218,23 +222,21 @@ def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def _native(model: Model, method: Variational, dt: float, driven: tuple[int, ...], chosen: list[Quantity]) -> Any:
+def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int, ...], chosen: list[Quantity]) -> Any:
     """The core's linearizer, kept for the next call with the same model, method and step."""
     import symplectree._core as core
 
     known = _natives.setdefault(model, {})
-    key: Any = (method, dt, driven)
+    key: Any = (method, dt, prescribed)
     if chosen:  # these take a second call, so that each thread needs its own
         key = (*key, get_ident(), *(quantity.name for quantity in chosen))
     if key not in known:
         if len(known) > 16:
             known.clear()
-        native = core.Linearizer(
-            model.tree_native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
-            1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt, np.array(driven, dtype=float),
-        )  # fmt: skip
+        options = method.native_options(1e-14)
+        native = core.Linearizer(model.tree_native, options, dt, np.array(prescribed, dtype=float))
         if chosen:
-            native.parametrize(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
+            native.set_parameters(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
         known[key] = native if model.shared is None else SharedLinearizer(model.shared, native)
     return known[key]
 
