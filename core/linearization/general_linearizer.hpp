@@ -23,12 +23,12 @@ class Linearizer final : public AnyLinearizer {
  public:
   Linearizer(const Model& m, Action action, double alpha, std::vector<char> prescribed)
       : m_(m),
-        prescribed_(std::move(prescribed)),
-        layout_(m, std::find(prescribed_.begin(), prescribed_.end(), char(1)) != prescribed_.end()),
+        marks_(std::move(prescribed)),
+        layout_(m, std::find(marks_.begin(), marks_.end(), char(1)) != marks_.end()),
         first_(m, layout_, action, alpha),
         action_(action),
         alpha_(alpha) {
-    const auto free = [this](int j) { return !prescribed_[j]; };
+    const auto free = [this](int j) { return !marks_[j]; };
     const StepLayout& l = layout_;
     for (int j = 0; j < l.nv; ++j) (free(j) ? unknown_ : prescribed_).push_back(l.q1 + j);
     for (int k = 0; k < l.rows; ++k) unknown_.push_back(l.lambda + k);
@@ -296,7 +296,7 @@ class Linearizer final : public AnyLinearizer {
   }
 
   const Model& m_;
-  std::vector<char> prescribed_;
+  std::vector<char> marks_;  // of each velocity: its coordinate is prescribed
   StepLayout layout_;
   StepSystem<Jet> first_;
   std::unique_ptr<StepSystem<DualOf<Jet>>> second_;
