@@ -22,12 +22,12 @@ nb::object jacobian(NativeModel& self, nb::handle q) {
                  [&](Pointers x, double* out, Workspace<double>&) { (*loan).rows(x[0], h.data(), out); });
 }
 
-// v (nv), then multipliers (rows), of momenta p; of `given` (nv) the driven ones count.
-nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle given, In driven) {
+// v (nv), then multipliers (rows), of momenta p; of `given` (nv) those of prescribed coordinates count.
+nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle given, In prescribed) {
   const Model& m = self.model;
   auto loan = self.constrained.borrow();
   Constrained& c = *loan;
-  c.driven = marked(m, driven);
+  c.prescribed = marked(m, prescribed);
   return on_rows(self, std::array<Rows, 3>{{{q, m.nq}, {p, m.nv}, {given, m.nv}}}, std::array{m.nv + m.rows}, false,
                  [&](Pointers x, double* out, Workspace<double>&) {
                    std::copy(x[2], x[2] + m.nv, out);
@@ -36,15 +36,16 @@ nb::object velocity(NativeModel& self, nb::handle q, nb::handle p, nb::handle gi
                  });
 }
 
-// a (nv), multipliers (rows) and forces on driven velocities (nv); of `given` (nv) the accelerations of these count.
+// a (nv), multipliers (rows) and forces on prescribed coordinates (nv); of `given` (nv) the accelerations of these
+// count.
 nb::object acceleration(NativeModel& self, nb::handle q, nb::handle v, nb::handle tau, nb::handle given,
-                        nb::handle inputs, In driven) {
+                        nb::handle inputs, In prescribed) {
   const Model& m = self.model;
   if (!inputs.is_none() && !is_ready({inputs, m.inputs})) return nb::none();
   const double* u = inputs_or_zero(self, inputs);
   auto loan = self.constrained.borrow();
   Constrained& c = *loan;
-  c.driven = marked(m, driven);
+  c.prescribed = marked(m, prescribed);
   return on_rows(self, std::array<Rows, 4>{{{q, m.nq}, {v, m.nv}, {tau, m.nv}, {given, m.nv}}},
                  std::array{2 * m.nv + m.rows}, false, [&](Pointers x, double* out, Workspace<double>&) {
                    std::copy(x[3], x[3] + m.nv, out);
@@ -61,7 +62,7 @@ void bind_constraints(nb::class_<NativeModel>& cls) {
   cls.def("constraint_jacobian", &jacobian);
   cls.def("constrained_velocity", &velocity);
   cls.def("constrained_acceleration", &acceleration, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-          nb::arg("inputs").none(), nb::arg("driven"));
+          nb::arg("inputs").none(), nb::arg("prescribed"));
 }
 
 }  // namespace symplectree

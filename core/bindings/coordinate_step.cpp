@@ -11,12 +11,8 @@ namespace {
 
 class NativeNumberStep {
  public:
-  NativeNumberStep(NativeModel& model, int action, double alpha, int solver, double tolerance, int max_iterations,
-                   double step, std::vector<std::string> numbers, std::vector<std::string> equations,
-                   std::string solver_name, bool quiet)
-      : steps_(std::make_shared<NumberSteps>(
-            model.model, StepChoice{action, alpha, solver, tolerance, max_iterations, step},
-            NumberSteps::Names{std::move(numbers), std::move(equations), std::move(solver_name)}, quiet)) {}
+  NativeNumberStep(NativeModel& model, const MethodOptions& options, double dt, NumberSteps::Names names, bool quiet)
+      : steps_(std::make_shared<NumberSteps>(model.model, options, dt, std::move(names), quiet)) {}
   NativeNumberStep(const NativeNumberStep&) = delete;
   ~NativeNumberStep() {
     if (number_) StepRegistry::instance().remove(number_);
@@ -56,11 +52,14 @@ class NativeNumberStep {
 }  // namespace
 
 void bind_number_step(nb::module_& module) {
+  nb::class_<NumberSteps::Names>(module, "NumberNames")
+      .def(nb::init<std::vector<std::string>, std::vector<std::string>, std::string>(), nb::kw_only(),
+           nb::arg("numbers"), nb::arg("equations"), nb::arg("solver"));
   nb::class_<NativeNumberStep>(module, "NumberStep")
-      .def(nb::init<NativeModel&, int, double, int, double, int, double, std::vector<std::string>,
-                    std::vector<std::string>, std::string, bool>(),
-           nb::keep_alive<1, 2>())
-      .def("compute", &NativeNumberStep::compute)
+      .def(nb::init<NativeModel&, const MethodOptions&, double, NumberSteps::Names, bool>(), nb::arg("model"),
+           nb::arg("options"), nb::arg("dt"), nb::arg("names"), nb::arg("quiet"), nb::keep_alive<1, 2>())
+      .def("compute", &NativeNumberStep::compute, nb::kw_only(), nb::arg("q"), nb::arg("p"), nb::arg("u"),
+           nb::arg("q1"), nb::arg("p1"), nb::arg("J"), nb::arg("H"))
       .def_prop_ro("number", &NativeNumberStep::number);
 }
 

@@ -2,38 +2,44 @@
 #pragma once
 
 #include "bindings/native.hpp"
+#include "integrators/run_interface.hpp"
 
 namespace symplectree {
 
-// Forces of a call: rows of generalized forces and of inputs (one for all steps, or one per step), or a function of
-// Python that reads `q`, `v` and writes the rows.
-struct Forces {
-  const Model& m;
+// Rows (rows × nv) of generalized forces and (rows × inputs) of inputs, one for all steps or one per step, or a
+// function of time that reads the buffers `q` and `v` and writes the one row that there is; None where there is none.
+struct ForceRows {
   In tau, inputs;
   nb::object function;
-  Out q_buffer, v_buffer;
-  std::size_t tau_rows, input_rows;
+  Out q, v;
+};
 
-  Forces(const Model& model, In t, In u, nb::object f, Out q, Out v)
-      : m(model),
-        tau(t),
-        inputs(u),
-        function(std::move(f)),
-        q_buffer(q),
-        v_buffer(v),
-        tau_rows(t.size() / m.nv),
-        input_rows(m.inputs ? u.size() / m.inputs : 0) {}
+// Those of one step after the other.
+class RowForces final : public ForceSource {
+ public:
+  explicit RowForces(const ForceRows& rows)
+      : ForceSource(rows.tau.data(), rows.inputs.data()), rows_(rows), varies_(!rows.function.is_none()) {}
 
-  bool asks() const { return !function.is_none(); }
-  const double* tau_of(int k) const { return tau.data() + (tau_rows > 1 ? k : 0) * m.nv; }
-  const double* inputs_of(int k) const { return inputs.data() + (input_rows > 1 ? k : 0) * m.inputs; }
-
-  void ask(double t, const double* q, const double* v) const {
-    nb::gil_scoped_acquire lock;
-    std::copy(q, q + m.nq, q_buffer.data());
-    std::copy(v, v + m.nv, v_buffer.data());
-    function(t);
+  void choose_step(int k) {
+    tau = row(rows_.tau, k);
+    inputs = row(rows_.inputs, k);
   }
+
+  bool varies() const override { return varies_; }
+  void update(double t, const double* q, const double* v) const override {
+    nb::gil_scoped_acquire lock;
+    std::copy(q, q + rows_.q.size(), rows_.q.data());
+    std::copy(v, v + rows_.v.size(), rows_.v.data());
+    rows_.function(t);
+  }
+
+ private:
+  static const double* row(const In& rows, int k) {
+    return rows.data() + (rows.shape(0) > 1 ? static_cast<std::size_t>(k) * rows.shape(1) : 0);
+  }
+
+  const ForceRows& rows_;
+  bool varies_;
 };
 
 }  // namespace symplectree

@@ -1,262 +1,174 @@
-// Runs of the variational integrators: many steps per call, saving every so many.
-#include <memory>
-
+// Runs of the integrators: their options, and many steps per call, of which every so many are recorded.
 #include "bindings/forces.hpp"
-#include "bindings/native.hpp"
-#include "integrators/action_run.hpp"
-#include "integrators/body_action/compiled_step.hpp"
-#include "integrators/gauss/collocation_run.hpp"
-#include "integrators/midpoint/midpoint_step.hpp"
-#include "integrators/newton_run.hpp"
-#include "integrators/reduced/reduced_step.hpp"
+#include "integrators/composition.hpp"
+#include "integrators/make_run.hpp"
 
 namespace symplectree {
-
-std::unique_ptr<AnyRun> action_run(const Model& m, int action, double alpha, int solver, const Settings& settings) {
-  const auto kind = static_cast<Solver>(solver);
-  switch (action) {
-    case 0:
-      return std::make_unique<VariationalRun<TreeScheme<Cayley>>>(m, settings, kind);
-    case 1:
-      return std::make_unique<VariationalRun<TreeScheme<Chord>>>(m, settings, kind);
-    case 2:
-      return std::make_unique<VariationalRun<TreeScheme<Exponential>>>(m, settings, kind);
-    case 3:
-      return std::make_unique<VariationalRun<MidpointScheme>>(m, settings, alpha, kind);
-    default:
-      return std::make_unique<VariationalRun<ReducedScheme>>(m, settings, alpha,
-                                                             action == 4 ? Retraction::Cayley : Retraction::Exp);
-  }
-}
-
 namespace {
 
-// Where prescribed coordinates are at the end of each stage of each step of a call, and how fast: rows (nq) and (nv).
-struct Prescribed {
-  const Model& m;
-  const double *target, *rate;  // null when nothing is prescribed
-  std::vector<double> still;
+// Prescribed coordinates at the ends of the stages of all steps of a call, rows of q and v, and accelerations at the
+// beginning, middle and end of each step; empty when nothing is prescribed.
+struct PrescribedRows {
+  In targets, rates, accelerations;
 
-  Prescribed(const Model& model, const In& targets, const In& rates)
-      : m(model),
-        target(targets.size() ? targets.data() : nullptr),
-        rate(rates.size() ? rates.data() : nullptr),
-        still(m.nq + m.nv) {}
-  const double* target_of(int row) const {
-    return target ? target + static_cast<std::size_t>(row) * m.nq : still.data();
+  PrescribedMotion of_step(int k, int steps) const {
+    const auto at = [k](const In& a, std::size_t width) { return a.size() ? a.data() + k * width : nullptr; };
+    return {at(targets, targets.size() / steps), at(rates, rates.size() / steps),
+            at(accelerations, 2 * accelerations.shape(accelerations.ndim() - 1))};
   }
-  const double* rate_of(int row) const { return rate ? rate + static_cast<std::size_t>(row) * m.nv : still.data(); }
 };
 
-// One integration, by steps of constant size; the state and its counters are those of `AnyRun` or `GaussRun`.
-class NativeRun {
- public:
-  NativeRun(NativeModel& model, double step) : m(model.model), h(step), v(m.nv) {}
-  virtual ~NativeRun() = default;
+// Where a call writes a row for every so many steps: the state, and how many iterations and halvings it took, at their
+// end; multipliers and reactions, which may be empty, at their beginning.
+struct Recording {
+  Out q, x, counts, multipliers, reactions;
 
-  // Start at (q, p); `rate` (nv) holds the velocities of prescribed coordinates.
-  virtual void reset(const double* q, const double* p, const double* rate) = 0;
-  // The state was reached by a step of this length, so that p leaves out half a step's impulses of constraints.
-  virtual void came_by(double) {}
-  // Step number `number` of the run, number k of this call.
-  virtual bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) = 0;
-  virtual void velocity(double* v) = 0;
-  virtual const std::vector<double>&q() const = 0, &p() const = 0;
-  virtual long iterations() const = 0;
-  virtual long halvings() const { return 0; }
-  virtual double residual() const { return std::nan(""); }
-  virtual int worst() const { return 0; }
-  virtual double fastest() const { return 0; }
-  // Forces of the constraints, and on prescribed coordinates, at the beginning of the last step; null where there are
-  // none.
-  virtual const double* multipliers() const { return nullptr; }
-  virtual const double* reaction() const { return nullptr; }
-
-  const Model& m;
-  double h;
-  std::vector<double> v;
-};
-
-// Steps of an action; each is one, or a composition of stages that take fractions of it. `direction` and `check` are
-// addresses of code for this mechanism (see StepCode), or zero.
-class ActionRun final : public NativeRun {
- public:
-  ActionRun(NativeModel& model, int action, double alpha, int solver, int guess, double tolerance, int max_iterations,
-            int substeps, double step, In stages, In driven, std::uint64_t direction, std::uint64_t check, int work)
-      : NativeRun(model, step), stages_(stages.data(), stages.data() + stages.size()) {
-    const Settings s{static_cast<Guess>(guess), tolerance, max_iterations, substeps};
-    if (action == 0 && direction) {
-      const auto code = [](std::uint64_t address) { return reinterpret_cast<StepCode::Function>(address); };
-      run_ = std::make_unique<VariationalRun<CompiledScheme>>(m, s, StepCode{code(direction), code(check), work});
-    } else {
-      run_ = action_run(m, action, alpha, solver, s);
-    }
-    run_->drive(marked(m, driven));
+  void begin(std::size_t row, const RunReport& report) const {
+    if (multipliers.size()) copy(report.multipliers, row, multipliers);
+    if (reactions.size()) copy(report.reactions, row, reactions);
   }
-
-  void reset(const double* q0, const double* p0, const double* rate) override {
-    run_->reset(q0, p0, rate);
-    asked_ = false;
+  void end(std::size_t row, const RunState& state, long iterations, long halvings) const {
+    copy(state.q, row, q), copy(state.x, row, x);
+    if (!counts.size()) return;
+    counts.data()[2 * row] = static_cast<double>(iterations);
+    counts.data()[2 * row + 1] = static_cast<double>(halvings);
   }
-
-  void came_by(double length) override { run_->last_h = length; }
-
-  bool step(int number, int k, const Forces& forces, const Prescribed& prescribed) override {
-    const int stages = static_cast<int>(stages_.size());
-    if (stages > 1) q_ = run_->q, p_ = run_->p, rate_ = run_->rate;
-    const double last_h = run_->last_h;
-    double t = number * h;
-    for (int s = 0; s < stages; ++s) {
-      if (!stage(t, stages_[s] * h, k, stages * k + s, forces, prescribed)) {
-        if (s > 0) run_->reset(q_.data(), p_.data(), rate_.data()), run_->last_h = last_h;  // the state stays
-        return false;
-      }
-      if (s == 0) multipliers_ = run_->multipliers, reaction_ = run_->reaction;
-      t += stages_[s] * h;
-    }
-    return true;
-  }
-
-  void velocity(double* v) override { run_->velocity(v); }
-  const std::vector<double>& q() const override { return run_->q; }
-  const std::vector<double>& p() const override { return run_->p; }
-  long iterations() const override { return run_->iterations; }
-  long halvings() const override { return run_->halvings; }
-  double residual() const override { return run_->last_residual; }
-  int worst() const override { return run_->worst; }
-  double fastest() const override { return run_->fastest; }
-  const double* multipliers() const override { return multipliers_.data(); }
-  const double* reaction() const override { return reaction_.data(); }
 
  private:
-  bool stage(double t, double length, int k, int row, const Forces& forces, const Prescribed& prescribed) {
-    if (forces.asks() && !asked_) {
-      ask(t, forces);
-      asked_ = true;
-    }
-    if (!run_->step(length, forces.tau_of(k), forces.inputs_of(k), prescribed.target_of(row), prescribed.rate_of(row)))
-      return false;
-    if (forces.asks())  // forces at the end depend on the velocity there: predict, then correct
-      for (int pass = 0; pass < 2; ++pass) {
-        ask(t + length, forces);
-        run_->end_again(forces.tau_of(k), forces.inputs_of(k));
-      }
-    return true;
+  static void copy(const std::vector<double>& from, std::size_t row, const Out& to) {
+    std::copy(from.begin(), from.end(), to.data() + row * from.size());
   }
-
-  void ask(double t, const Forces& forces) {
-    run_->velocity(v.data());
-    forces.ask(t, run_->q.data(), v.data());
-  }
-
-  std::unique_ptr<AnyRun> run_;
-  std::vector<double> stages_;  // fractions of a step, in order; they add up to one
-  std::vector<double> q_, p_, rate_, multipliers_, reaction_;
-  bool asked_ = false;  // has the force function been asked at the present state?
 };
 
-// Steps of collocation; one whose stages are not found is taken as shorter ones.
-template <int W>
-class CollocationRun final : public NativeRun {
- public:
-  CollocationRun(NativeModel& model, int stages, double tolerance, int max_iterations, int substeps, double step)
-      : NativeRun(model, step), run_(m, stages, tolerance, max_iterations), substeps_(substeps) {}
-
-  void reset(const double* q0, const double* p0, const double*) override { run_.reset(q0, p0); }
-
-  bool step(int number, int k, const Forces& forces, const Prescribed&) override {
-    if (part(number * h, h, k, forces)) return true;
-    const std::vector<double> q = run_.q, p = run_.p;
-    if (halved(number * h, h, k, forces, 1)) return true;
-    run_.reset(q.data(), p.data());  // the state stays
-    return false;
-  }
-
-  void velocity(double* out) override { run_.velocity(out); }
-  const std::vector<double>& q() const override { return run_.q; }
-  const std::vector<double>& p() const override { return run_.p; }
-  long iterations() const override { return run_.iterations; }
-  long halvings() const override { return halvings_; }
-
- private:
-  bool part(double t, double length, int k, const Forces& forces) {
-    return run_.step(t, length, !forces.asks(), [&](double at, const double* x, const double* u) {
-      if (forces.asks()) forces.ask(at, x, u);
-      return std::pair{forces.tau_of(k), forces.inputs_of(k)};
-    });
-  }
-
-  bool halved(double t, double length, int k, const Forces& forces, int depth) {
-    if (depth > substeps_) return false;
-    ++halvings_;
-    const double half = length / 2;
-    for (double at : {t, t + half})
-      if (!part(at, half, k, forces) && !halved(at, half, k, forces, depth + 1)) return false;
-    return true;
-  }
-
-  GaussRun<W> run_;
-  int substeps_;
-  long halvings_ = 0;
-};
-
-NativeRun* collocation_run(NativeModel& model, int stages, double tolerance, int max_iterations, int substeps,
-                           double step) {
-  if (stages == 2) return new CollocationRun<2>(model, stages, tolerance, max_iterations, substeps, step);
-  return new CollocationRun<4>(model, stages, tolerance, max_iterations, substeps, step);
-}
-
-// Takes `steps` steps, of which the first is number `first`; returns how many were taken. States and counts are those
-// at the end of every `save_every` steps, multipliers and reactions those at their beginning.
-int advance(NativeRun& run, int first, int steps, int save_every, Out q_saved, Out p_saved, Out counts, Out multipliers,
-            Out reactions, In tau, In inputs, nb::object function, Out q_buffer, Out v_buffer, In targets, In rates) {
-  const Model& m = run.m;
-  const Forces forces(m, tau, inputs, std::move(function), q_buffer, v_buffer);
-  const Prescribed prescribed(m, targets, rates);
+// Takes `steps` steps of dt, of which the first is number `first`; returns how many were taken.
+int advance(Run& run, double dt, int first, int steps, int save_every, const ForceRows& force_rows,
+            const PrescribedRows& prescribed, const Recording& recording) {
+  RowForces forces(force_rows);
   nb::gil_scoped_release unlocked;
-  long iterations = run.iterations(), halvings = run.halvings();
+  long iterations = run.report().iterations, halvings = run.report().halvings;
   for (int k = 0; k < steps; ++k) {
-    if (!run.step(first + k, k, forces, prescribed)) return k;
+    forces.choose_step(k);
+    if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps))) return k;
     const std::size_t row = k / save_every;
-    if (k % save_every == 0) {
-      if (multipliers.size())
-        std::copy(run.multipliers(), run.multipliers() + m.rows, multipliers.data() + row * m.rows);
-      if (reactions.size()) std::copy(run.reaction(), run.reaction() + m.nv, reactions.data() + row * m.nv);
-    }
+    const RunReport& report = run.report();
+    if (k % save_every == 0) recording.begin(row, report);
     if ((k + 1) % save_every != 0) continue;
-    std::copy(run.q().begin(), run.q().end(), q_saved.data() + row * m.nq);
-    std::copy(run.p().begin(), run.p().end(), p_saved.data() + row * m.nv);
-    counts.data()[2 * row] = static_cast<double>(run.iterations() - iterations);
-    counts.data()[2 * row + 1] = static_cast<double>(run.halvings() - halvings);
-    iterations = run.iterations(), halvings = run.halvings();
+    recording.end(row, run.state(), report.iterations - iterations, report.halvings - halvings);
+    iterations = report.iterations, halvings = report.halvings;
   }
   return steps;
+}
+
+StepCode step_code(std::uint64_t direction, std::uint64_t check, int work) {
+  const auto function = [](std::uint64_t address) { return reinterpret_cast<StepCode::Function>(address); };
+  return {function(direction), function(check), work};
+}
+
+// Steps of an action, each a composition of `stages`, fractions of it.
+Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
+  const Model& m = model.model;
+  std::unique_ptr<Run> run = code ? compiled_run(m, options, *code) : newton_run(m, options);
+  if (stages.size() > 1)
+    run = std::make_unique<Composition>(m, std::move(run),
+                                        std::vector<double>(stages.data(), stages.data() + stages.size()));
+  run->set_prescribed(marked(m, prescribed));
+  return run.release();
+}
+
+void bind_options(nb::module_& module) {
+  nb::enum_<Action>(module, "Action")
+      .value("cayley", Action::Cayley)
+      .value("chord", Action::Chord)
+      .value("exp", Action::Exponential)
+      .value("midpoint", Action::Midpoint)
+      .value("reduced", Action::Reduced);
+  nb::enum_<Solver>(module, "Solver")
+      .value("newton", Solver::Newton)
+      .value("riqn", Solver::Riqn)
+      .value("broyden", Solver::Broyden)
+      .value("dense", Solver::Dense);
+  nb::enum_<Guess>(module, "Guess")
+      .value("extrapolate", Guess::Extrapolate)
+      .value("current", Guess::Current)
+      .value("velocity", Guess::Velocity)
+      .value("acceleration", Guess::Acceleration);
+  nb::enum_<Retraction>(module, "Retraction").value("cayley", Retraction::Cayley).value("exp", Retraction::Exp);
+  nb::enum_<ClassicalMethod>(module, "ClassicalMethod")
+      .value("semi_implicit_euler", ClassicalMethod::SemiImplicitEuler)
+      .value("rk4", ClassicalMethod::RungeKutta4);
+  const MethodOptions usual;
+  nb::class_<MethodOptions>(module, "MethodOptions")
+      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int>(), nb::kw_only(),
+           nb::arg("action") = usual.action, nb::arg("alpha") = usual.alpha, nb::arg("retraction") = usual.retraction,
+           nb::arg("solver") = usual.solver, nb::arg("guess") = usual.guess, nb::arg("tolerance") = usual.tolerance,
+           nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps);
+  nb::class_<StepCode>(module, "StepCode")
+      .def(nb::new_(&step_code), nb::kw_only(), nb::arg("direction"), nb::arg("check"), nb::arg("work"));
+}
+
+void bind_rows(nb::module_& module) {
+  nb::class_<ForceRows>(module, "ForceRows")
+      .def(nb::init<In, In, nb::object, Out, Out>(), nb::kw_only(), nb::arg("tau"), nb::arg("inputs"),
+           nb::arg("function").none(), nb::arg("q"), nb::arg("v"))
+      .def_ro("tau", &ForceRows::tau)
+      .def_ro("inputs", &ForceRows::inputs)
+      .def_ro("function", &ForceRows::function)
+      .def_ro("q", &ForceRows::q)
+      .def_ro("v", &ForceRows::v);
+  nb::class_<PrescribedRows>(module, "PrescribedRows")
+      .def(nb::init<In, In, In>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"))
+      .def_ro("targets", &PrescribedRows::targets)
+      .def_ro("rates", &PrescribedRows::rates)
+      .def_ro("accelerations", &PrescribedRows::accelerations);
+  nb::class_<Recording>(module, "Recording")
+      .def(nb::init<Out, Out, Out, Out, Out>(), nb::kw_only(), nb::arg("q"), nb::arg("x"), nb::arg("counts"),
+           nb::arg("multipliers"), nb::arg("reactions"))
+      .def_ro("q", &Recording::q)
+      .def_ro("x", &Recording::x)
+      .def_ro("counts", &Recording::counts)
+      .def_ro("multipliers", &Recording::multipliers)
+      .def_ro("reactions", &Recording::reactions);
 }
 
 }  // namespace
 
 void bind_variational(nb::module_& module) {
-  nb::class_<NativeRun>(module, "Run")
-      .def("reset", [](NativeRun& r, In q, In p, In rate) { r.reset(q.data(), p.data(), rate.data()); })
-      .def("came_by", &NativeRun::came_by)
-      .def("advance", &advance, nb::arg("first"), nb::arg("steps"), nb::arg("save_every"), nb::arg("q_saved"),
-           nb::arg("p_saved"), nb::arg("counts"), nb::arg("multipliers"), nb::arg("reactions"), nb::arg("tau"),
-           nb::arg("inputs"), nb::arg("function").none(), nb::arg("q_buffer"), nb::arg("v_buffer"), nb::arg("targets"),
-           nb::arg("rates"))
-      .def("velocity", [](NativeRun& r, Out v) { r.velocity(v.data()); })
+  bind_options(module);
+  bind_rows(module);
+  nb::class_<Run>(module, "Run")
+      .def("reset", [](Run& r, In q, In x, In rates) { r.reset(q.data(), x.data(), rates.data()); })
+      .def("set_last_step_length", &Run::set_last_step_length)
+      .def("advance", &advance, nb::kw_only(), nb::arg("dt"), nb::arg("first"), nb::arg("steps"), nb::arg("save_every"),
+           nb::arg("forces"), nb::arg("prescribed"), nb::arg("recording"))
+      .def("velocity", [](Run& r, Out v) { r.velocity(v.data()); })
       .def("state",
-           [](NativeRun& r, Out q, Out p) {
-             std::copy(r.q().begin(), r.q().end(), q.data());
-             std::copy(r.p().begin(), r.p().end(), p.data());
+           [](const Run& r, Out q, Out x) {
+             std::copy(r.state().q.begin(), r.state().q.end(), q.data());
+             std::copy(r.state().x.begin(), r.state().x.end(), x.data());
            })
-      .def_prop_ro("residual", &NativeRun::residual)
-      .def_prop_ro("worst", &NativeRun::worst)
-      .def_prop_ro("fastest", &NativeRun::fastest);
-  nb::class_<ActionRun, NativeRun>(module, "ActionRun")
-      .def(nb::init<NativeModel&, int, double, int, int, double, int, int, double, In, In, std::uint64_t, std::uint64_t,
-                    int>(),
-           nb::keep_alive<1, 2>());
-  module.def("collocation_run", &collocation_run, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
+      .def_prop_ro("residual", [](const Run& r) { return r.report().residual; })
+      .def_prop_ro("worst", [](const Run& r) { return r.report().worst; })
+      .def_prop_ro("largest_turn", [](const Run& r) { return r.report().largest_turn; });
+  module.def("variational_run", &variational_run, nb::arg("model"), nb::arg("options"), nb::arg("stages"),
+             nb::arg("prescribed"), nb::arg("code").none() = nb::none(), nb::rv_policy::take_ownership,
+             nb::keep_alive<0, 1>());
+  module.def(
+      "collocation_run",
+      [](NativeModel& model, const MethodOptions& options, int stages) {
+        return collocation_run(model.model, options, stages).release();
+      },
+      nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
+}
+
+void bind_simulation(nb::class_<NativeModel>& cls) {
+  cls.def(
+      "classical_run",
+      [](NativeModel& self, ClassicalMethod method, In prescribed) {
+        std::unique_ptr<Run> run = classical_run(self.model, method);
+        run->set_prescribed(marked(self.model, prescribed));
+        return run.release();
+      },
+      nb::arg("method"), nb::arg("prescribed"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }
 
 }  // namespace symplectree

@@ -7,14 +7,14 @@
 
 namespace symplectree {
 
-// Scratch memory and results, allocated once. `driven` marks velocities whose coordinates are prescribed.
+// Scratch memory and results, allocated once. `prescribed` marks velocities whose coordinates are prescribed.
 class Constrained {
  public:
-  std::vector<char> driven;         // of each velocity
+  std::vector<char> prescribed;     // of each velocity
   std::vector<double> multipliers;  // of each row, of the last call
 
   explicit Constrained(const Model& m)
-      : driven(m.nv),
+      : prescribed(m.nv),
         multipliers(m.rows),
         m_(m),
         structure_(m),
@@ -33,7 +33,9 @@ class Constrained {
   }
 
   // Do momenta alone give velocities, without constraints or prescribed coordinates?
-  bool is_free() const { return m_.rows == 0 && std::find(driven.begin(), driven.end(), char(1)) == driven.end(); }
+  bool is_free() const {
+    return m_.rows == 0 && std::find(prescribed.begin(), prescribed.end(), char(1)) == prescribed.end();
+  }
 
   // v with M v − Gᵀμ = p and G v = 0, which is the projection of p in the kinetic metric; prescribed velocities are
   // read from v.
@@ -44,7 +46,7 @@ class Constrained {
       const Body& body = m_.bodies[i];
       w_.V[i] = shift_motion(w_.V[body.parent], w_.pose[i].r);
       for (int j = body.v; j < body.v + body.nv; ++j) {
-        if (driven[j]) w_.V[i] += v[j] * w_.S[j];
+        if (prescribed[j]) w_.V[i] += v[j] * w_.S[j];
         rhs_[j] = p[j];
       }
       force_[i] = inertia_[i] * w_.V[i];
@@ -62,7 +64,7 @@ class Constrained {
       move_body(body, i, v, w_);
       w_.acceleration[i] = shift_motion(w_.acceleration[body.parent], w_.pose[i].r) + w_.bias[i];
       for (int j = body.v; j < body.v + body.nv; ++j) {
-        if (!driven[j]) a[j] = 0;
+        if (!prescribed[j]) a[j] = 0;
         w_.acceleration[i] += a[j] * w_.S[j];
       }
     }
@@ -116,7 +118,7 @@ class Constrained {
       sum += dot(rows_.pull[e], V[structure_.pull_body[e]]);
     for (int e = structure_.coefficient_start[k]; e < structure_.coefficient_start[k + 1]; ++e) {
       const int j = structure_.coefficient_v[e];
-      if (driven[j]) sum += rows_.coefficient[e] * v[j];
+      if (prescribed[j]) sum += rows_.coefficient[e] * v[j];
     }
     return sum;
   }
@@ -126,12 +128,12 @@ class Constrained {
     LoopSystem system;
     system.left = system.right = &w_;
     system.A = inertia_.data(), system.force = force_.data(), system.stiff = m_.armature.data();
-    system.block = block_.data(), system.held = driven.data(), system.rhs = rhs_.data();
+    system.block = block_.data(), system.prescribed = prescribed.data(), system.rhs = rhs_.data();
     system.rows_left = system.rows_right = &rows_, system.e = e_.data();
     std::copy(x, x + m_.nv, given_.begin());
     loops_.solve(system, x, multipliers.data());
     for (int j = 0; j < m_.nv; ++j)
-      if (driven[j]) x[j] = given_[j];
+      if (prescribed[j]) x[j] = given_[j];
   }
 
   const Model& m_;

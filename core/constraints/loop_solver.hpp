@@ -23,7 +23,7 @@ struct LoopSystem {
   const Spatial<double>* force = nullptr;         // of each body, added to A η; may be null
   const double* stiff = nullptr;                  // of each velocity, added to S A S'
   const std::array<double, 36>* block = nullptr;  // of each body with several velocities: added instead of `stiff`
-  const char* held = nullptr;                     // of each velocity: its coordinate does not move; may be null
+  const char* prescribed = nullptr;               // of each velocity: its coordinate does not move; may be null
   const double* rhs = nullptr;                    // of each velocity
   const RowValues *rows_left = nullptr, *rows_right = nullptr;
   const double *compliance = nullptr, *e = nullptr;  // of each row; compliance (the diagonal of E) may be null
@@ -53,7 +53,7 @@ class LoopSolver {
     for (int i : order_) {
       enter(system, i);
       drop_finished_rows(front_of_[i], kSound);
-      if (!is_held(system, i)) eliminate_joint(system, i);
+      if (!is_prescribed(system, i)) eliminate_joint(system, i);
       for (int t = touch_start_[i]; t < touch_start_[i + 1]; ++t) pending_[touch_row_[t]] -= touch_joint_[t];
       drop_finished_rows(front_of_[i], kSound);
       leave(system, i);
@@ -201,19 +201,20 @@ class LoopSolver {
   }
 
   // Do none of the coordinates of body i move?
-  bool is_held(const LoopSystem& system, int i) const {
-    const char* held = system.held ? system.held + m_.bodies[i].v : nullptr;
-    return held && std::find(held, held + m_.bodies[i].nv, char(0)) == held + m_.bodies[i].nv;
+  bool is_prescribed(const LoopSystem& system, int i) const {
+    const char* marks = system.prescribed ? system.prescribed + m_.bodies[i].v : nullptr;
+    return marks && std::find(marks, marks + m_.bodies[i].nv, char(0)) == marks + m_.bodies[i].nv;
   }
 
-  // The coordinates of body i, which is a slot of its front; of those that are held rows and columns of D⁻¹ are zero.
+  // The coordinates of body i, which is a slot of its front; of those that are prescribed rows and columns of D⁻¹ are
+  // zero.
   void eliminate_joint(const LoopSystem& system, int i) {
     const Body& body = m_.bodies[i];
     Front& F = fronts_[front_of_[i]];
     const int n = body.nv, slots = F.slots, rows = F.rows, own = F.slot_of(i);
     const int sc = F.slot_capacity, rc = F.row_capacity;
     const Spatial<double>*S0 = &system.left->S[body.v], *S1 = &system.right->S[body.v];
-    const auto held = [&](int k) { return system.held && system.held[body.v + k]; };
+    const auto fixed = [&](int k) { return system.prescribed && system.prescribed[body.v + k]; };
     W_.resize(slots * n), z_.resize(rows * n), c_.resize(rows * n), big_.resize(rows);
     const std::size_t first = motion_.size();
     steps_.push_back({Step::Joint, i, slots, rows, static_cast<int>(constant_.size())});
@@ -230,7 +231,7 @@ class LoopSolver {
       double big = 0;
       for (int k = 0; k < n; ++k) {
         z_[l * n + k] = dot(S0[k], B), c_[l * n + k] = dot(S1[k], C);
-        if (!held(k)) big += natural_size(S0[k], B) * natural_size(S1[k], C);
+        if (!fixed(k)) big += natural_size(S0[k], B) * natural_size(S1[k], C);
       }
       const int row = F.row[l];
       for (int e = s_.coefficient_start[row]; e < s_.coefficient_start[row + 1]; ++e) {
@@ -238,7 +239,7 @@ class LoopSolver {
         if (k < 0 || k >= n) continue;
         const double left = system.rows_left->coefficient[e], right = system.rows_right->coefficient[e];
         z_[l * n + k] -= left, c_[l * n + k] += right;
-        if (!held(k)) big += std::fabs(left * right);
+        if (!fixed(k)) big += std::fabs(left * right);
       }
       big_[l] = big;
     }
@@ -252,10 +253,10 @@ class LoopSolver {
         for (int l = 0; l < n; ++l) D[n * k + l] += dot(S0[k], W_[own * n + l]);
       for (int k = 0; k < n; ++k)
         for (int l = 0; l < n; ++l)
-          if (held(k) || held(l)) D[n * k + l] = k == l ? 1 : 0;
+          if (fixed(k) || fixed(l)) D[n * k + l] = k == l ? 1 : 0;
       if (!invert_small(D, n)) std::fill(D, D + n * n, std::nan(""));
       for (int k = 0; k < n; ++k)
-        if (held(k)) D[(n + 1) * k] = 0;
+        if (fixed(k)) D[(n + 1) * k] = 0;
     }
     for (int k = 0; k < n; ++k) u[k] = system.rhs[body.v + k] - dot(S0[k], F.g[own]);
     for (int k = 0; k < n; ++k) {
@@ -434,8 +435,8 @@ class LoopSolver {
   void substitute_back(const LoopSystem& system, double* delta, double* lambda) {
     int motion = static_cast<int>(motion_.size()), body = static_cast<int>(motion_body_.size());
     int other = static_cast<int>(other_.size()), row = static_cast<int>(other_row_.size());
-    for (int j = 0; system.held && j < m_.nv; ++j)
-      if (system.held[j]) delta[j] = 0;
+    for (int j = 0; system.prescribed && j < m_.nv; ++j)
+      if (system.prescribed[j]) delta[j] = 0;
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
       const int i = step->index;
       if (step->kind == Step::Shift) {

@@ -1,41 +1,65 @@
-// What a run of variational steps shows, whatever its scheme, and its settings.
+// One integration, whatever its method: a state that is taken from step to step under forces and prescribed motions.
 #pragma once
 
+#include <limits>
+#include <vector>
+
+#include "integrators/prescribed_motion.hpp"
 #include "model/model.hpp"
 
 namespace symplectree {
 
-enum class Guess { Extrapolate, Current, Velocity, Acceleration };
+// Generalized forces (nv) and inputs of a step: constant, or of an instant where `varies`.
+class ForceSource {
+ public:
+  const double *tau, *inputs;
 
-struct Settings {
-  Guess guess = Guess::Extrapolate;
-  double tolerance = 1e-11;
-  int max_iterations = 50, substeps = 6;
+  ForceSource(const double* generalized, const double* of_inputs) : tau(generalized), inputs(of_inputs) {}
+  virtual ~ForceSource() = default;
+  virtual bool varies() const { return false; }
+  // tau and inputs ← those at time t in the state (q, v).
+  virtual void update(double, const double*, const double*) const {}
 };
 
-// What a run shows, whatever its scheme.
-class AnyRun {
- public:
-  std::vector<double> q, p;           // the state; p without the impulses of constraints at q
-  std::vector<double> rate;           // of the state: velocities of prescribed coordinates
-  double last_h = 0;                  // of the step (or part of one) that led to the state, 0 at a start
-  std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
-  std::vector<double> reaction;       // of the last step, at its beginning: what drives prescribed coordinates
-  long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
-  double fastest = 0;                 // largest angle by which a joint turned in one step [rad]
-  double last_residual = 0;           // of the step that failed, relative
-  int worst = 0;                      // its worst velocity, or nv and the number of a constraint row
+// x: momenta without the impulses of constraints at q, or velocities of methods on (q, v). rates (nv): velocities of
+// prescribed coordinates. last_step_length: of the step (or part of one) that led to the state, 0 at a start.
+struct RunState {
+  std::vector<double> q, x, rates;
+  double last_step_length = 0;
 
-  explicit AnyRun(const Model& m) : q(m.nq), p(m.nv), rate(m.nv), multipliers(m.rows), reaction(m.nv) {}
-  virtual ~AnyRun() = default;
+  explicit RunState(const Model& m) : q(m.nq), x(m.nv), rates(m.nv) {}
+};
+
+// What there is to say of the steps so far.
+struct RunReport {
+  std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
+  std::vector<double> reactions;      // of the last step, at its beginning: forces on prescribed coordinates
+  long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
+  double largest_turn = 0;            // largest angle by which a joint turned in one step [rad]
+  // Of the step that failed: relative residual (NaN where there is none), and its worst velocity or nv and the number
+  // of a constraint row.
+  double residual = std::numeric_limits<double>::quiet_NaN();
+  int worst = 0;
+
+  explicit RunReport(const Model& m) : multipliers(m.rows), reactions(m.nv) {}
+};
+
+class Run {
+ public:
+  virtual ~Run() = default;
   // Mark velocities whose coordinates are prescribed.
-  virtual void drive(const std::vector<char>& driven) = 0;
-  // Start at (q, p); of `rates` (nv) the velocities of prescribed coordinates count.
-  virtual void reset(const double* q0, const double* p0, const double* rates) = 0;
-  // `target` (nq) and `rates` (nv): where prescribed coordinates are at the end of the step, and how fast.
-  virtual bool step(double h, const double* tau, const double* inputs, const double* target, const double* rates) = 0;
-  virtual void end_again(const double* tau, const double* inputs) = 0;
+  virtual void set_prescribed(const std::vector<char>& velocities) = 0;
+  // Start at (q, x); of `rates` (nv) the velocities of prescribed coordinates count.
+  virtual void reset(const double* q, const double* x, const double* rates) = 0;
+  // The state was reached by a step of this length, so that x leaves out half a step's impulses of constraints.
+  virtual void set_last_step_length(double) {}
+  // One step of h from time t; false when it cannot be taken. The state then stays, but of explicit methods it shows
+  // what is not finite.
+  virtual bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) = 0;
+  // v (nv) ← the velocity of the state, which meets constraints and prescribed coordinates.
   virtual void velocity(double* v) = 0;
+  virtual const RunState& state() const = 0;
+  virtual const RunReport& report() const = 0;
 };
 
 }  // namespace symplectree

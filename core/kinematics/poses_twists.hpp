@@ -218,6 +218,15 @@ void retract(const ModelOf<R>& m, const double* q, const double* d, double* out)
   for (int i = 1; i < m.size(); ++i) retract_body(m.bodies[i], q, d, out);
 }
 
+// d (nv) ← the increments that lead from q0 to q1.
+inline void increments(const Model& m, const double* q0, const double* q1, double* d) {
+  if (m.quaternions.empty()) {
+    for (int j = 0; j < m.nv; ++j) d[j] = q1[j] - q0[j];
+    return;
+  }
+  for (int i = 1; i < m.size(); ++i) body_increment(m.bodies[i], q0, q1, d + m.bodies[i].v);
+}
+
 // q̇ (nq) of a velocity (nv): quaternions change by ½ q ⊗ (0, ω), positions of Free joints by R v.
 inline void configuration_rate(const Model& m, const double* q, const double* v, double* rate) {
   for (int i = 1; i < m.size(); ++i) {

@@ -59,13 +59,14 @@ class ActionStepSystem final : public StepSystem<T, R> {
 };
 
 template <class T, class R>
-std::unique_ptr<StepSystem<T, R>> step_system(const ModelOf<R>& m, const StepLayout& layout, int action, double alpha) {
+std::unique_ptr<StepSystem<T, R>> step_system(const ModelOf<R>& m, const StepLayout& layout, Action action,
+                                              double alpha) {
   switch (action) {
-    case 0:
+    case Action::Cayley:
       return std::make_unique<ActionStepSystem<TreeEquations<Cayley, T, R>, T, R>>(m, layout);
-    case 1:
+    case Action::Chord:
       return std::make_unique<ActionStepSystem<TreeEquations<Chord, T, R>, T, R>>(m, layout);
-    case 2:
+    case Action::Exponential:
       return std::make_unique<ActionStepSystem<TreeEquations<Exponential, T, R>, T, R>>(m, layout);
     default:
       return std::make_unique<ActionStepSystem<MiddleEquations<T, R>, T, R>>(m, layout, alpha);

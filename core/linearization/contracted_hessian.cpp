@@ -3,14 +3,14 @@
 
 namespace symplectree {
 
-std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, int action, double alpha) {
+std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, Action action, double alpha) {
   using Second = DualOf<Jet>;
   switch (action) {
-    case 0:
+    case Action::Cayley:
       return std::make_unique<StepCurvature<TreeEquations<Cayley, Second>>>(m, layout, alpha);
-    case 1:
+    case Action::Chord:
       return std::make_unique<StepCurvature<TreeEquations<Chord, Second>>>(m, layout, alpha);
-    case 2:
+    case Action::Exponential:
       return std::make_unique<StepCurvature<TreeEquations<Exponential, Second>>>(m, layout, alpha);
     default:
       return std::make_unique<StepCurvature<MiddleEquations<Second>>>(m, layout, alpha, alpha);

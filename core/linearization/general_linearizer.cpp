@@ -3,8 +3,9 @@
 
 namespace symplectree {
 
-std::unique_ptr<AnyLinearizer> general_linearizer(const Model& m, int action, double alpha, std::vector<char> driven) {
-  return std::make_unique<Linearizer>(m, action, alpha, std::move(driven));
+std::unique_ptr<AnyLinearizer> general_linearizer(const Model& m, Action action, double alpha,
+                                                  std::vector<char> prescribed) {
+  return std::make_unique<Linearizer>(m, action, alpha, std::move(prescribed));
 }
 
 }  // namespace symplectree

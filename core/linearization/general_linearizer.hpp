@@ -18,14 +18,14 @@ namespace symplectree {
 // Those of any model.
 class Linearizer final : public AnyLinearizer {
  public:
-  Linearizer(const Model& m, int action, double alpha, std::vector<char> driven)
+  Linearizer(const Model& m, Action action, double alpha, std::vector<char> prescribed)
       : m_(m),
-        driven_(std::move(driven)),
-        layout_(m, std::find(driven_.begin(), driven_.end(), char(1)) != driven_.end()),
+        marks_(std::move(prescribed)),
+        layout_(m, std::find(marks_.begin(), marks_.end(), char(1)) != marks_.end()),
         first_(step_system<Jet>(m, layout_, action, alpha)),
         action_(action),
         alpha_(alpha) {
-    const auto free = [this](int j) { return !driven_[j]; };
+    const auto free = [this](int j) { return !marks_[j]; };
     const StepLayout& l = layout_;
     for (int j = 0; j < l.nv; ++j) (free(j) ? unknown_ : prescribed_).push_back(l.q1 + j);
     for (int k = 0; k < l.rows; ++k) unknown_.push_back(l.lambda + k);
@@ -228,7 +228,7 @@ class Linearizer final : public AnyLinearizer {
   // Do all forces act as half a step's impulse on p, and as another half on p'? Loads do not, nor those that are taken
   // at the middle of a turning joint.
   bool plain_forces() const {
-    return !layout_.projected && m_.wrenches.empty() && (action_ < 3 || m_.quaternions.empty());
+    return !layout_.projected && m_.wrenches.empty() && (action_ != Action::Midpoint || m_.quaternions.empty());
   }
 
   // W_ ← derivatives of z in the inputs.
@@ -266,13 +266,13 @@ class Linearizer final : public AnyLinearizer {
   }
 
   const Model& m_;
-  std::vector<char> driven_;
+  std::vector<char> marks_;  // of each velocity: its coordinate is prescribed
   StepLayout layout_;
   std::unique_ptr<StepSystem<Jet>> first_;
   std::unique_ptr<StepSystem<DualOf<Jet>>> second_;
   std::unique_ptr<AnyCurvature> curvature_;
   StepWeights weights_;
-  int action_;
+  Action action_;
   double alpha_;
   std::vector<int> unknown_, equation_, prescribed_;  // places in z, and rows of E
   RowMatrix E_, O_, Ex_, Y_, W_, bent_;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "integrators/method_options.hpp"
 #include "linearization/step_layout.hpp"
 
 namespace symplectree {
@@ -20,7 +21,7 @@ class AnyCurvature {
   virtual void evaluate(const StepPoint& at, const StepWeights& weights, RowMatrix& H) = 0;
 };
 
-// Of steps by an action as in ACTIONS of symplectree/integrators/variational.py.
-std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, int action, double alpha);
+// Of steps by an action, but for Reduced.
+std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, Action action, double alpha);
 
 }  // namespace symplectree

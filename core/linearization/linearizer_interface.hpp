@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "integrators/method_options.hpp"
 #include "linearization/step_layout.hpp"
 
 namespace symplectree {
@@ -45,10 +46,11 @@ void widen(const Model& m, double half, Matrix&& H) {
     if (f.input >= 0) H.row(own + f.input) += half * H.row(n + f.v);
 }
 
-// Of any model; `driven` says which bodies' joints are prescribed.
-std::unique_ptr<AnyLinearizer> general_linearizer(const Model& m, int action, double alpha, std::vector<char> driven);
+// Of any model; `prescribed` marks velocities whose coordinates are prescribed.
+std::unique_ptr<AnyLinearizer> general_linearizer(const Model& m, Action action, double alpha,
+                                                  std::vector<char> prescribed);
 
 // The fast way; null where it does not serve.
-std::unique_ptr<AnyLinearizer> tree_linearizer(const Model& m, int action);
+std::unique_ptr<AnyLinearizer> tree_linearizer(const Model& m, Action action);
 
 }  // namespace symplectree

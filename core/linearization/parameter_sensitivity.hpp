@@ -24,8 +24,8 @@ inline std::vector<ParameterEffect> parameter_effects(const double* rows, std::s
 class ParameterEquations {
  public:
   ParameterEquations(const Model& m, const ModelArrays<double>& arrays, std::vector<ParameterEffect> effects, int count,
-                     bool driven, int action, double alpha)
-      : layout_(m, driven), effects_(std::move(effects)), count_(count) {
+                     bool prescribed, Action action, double alpha)
+      : layout_(m, prescribed), effects_(std::move(effects)), count_(count) {
     static_cast<ModelStructure&>(model_) = m;
     arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;
     for (int k = 0; k < kArrays; ++k) arrays_.numbers[k].assign(arrays.numbers[k].begin(), arrays.numbers[k].end());

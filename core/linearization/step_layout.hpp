@@ -24,12 +24,12 @@ struct StepLayout {
   int q0 = 0, q1, lambda, force, v, mu, size;
   int equations, outputs;
 
-  StepLayout(const Model& m, bool driven)
+  StepLayout(const Model& m, bool prescribed)
       : nv(m.nv),
         rows(m.rows),
         forces(m.inputs ? m.inputs : m.nv),
         inputs(m.inputs > 0),
-        projected(m.rows > 0 || driven) {
+        projected(m.rows > 0 || prescribed) {
     q1 = nv, lambda = q1 + nv, force = lambda + rows, v = force + forces, mu = v + (projected ? nv : 0);
     size = mu + (projected ? rows : 0);
     equations = (nv + rows) * (projected ? 2 : 1);

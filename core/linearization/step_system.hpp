@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "integrators/method_options.hpp"
 #include "linearization/step_layout.hpp"
 #include "scalar/jet.hpp"
 
@@ -21,6 +22,7 @@ class StepSystem {
 
 // Made for (Jet, double), (DualOf<Jet>, double) and (Jet, Jet).
 template <class T, class R = double>
-std::unique_ptr<StepSystem<T, R>> step_system(const ModelOf<R>& m, const StepLayout& layout, int action, double alpha);
+std::unique_ptr<StepSystem<T, R>> step_system(const ModelOf<R>& m, const StepLayout& layout, Action action,
+                                              double alpha);
 
 }  // namespace symplectree

@@ -4,6 +4,6 @@
 namespace symplectree {
 
 template std::unique_ptr<StepSystem<Jet, double>> step_system(const ModelOf<double>& m, const StepLayout& layout,
-                                                              int action, double alpha);
+                                                              Action action, double alpha);
 
 }  // namespace symplectree

@@ -4,16 +4,25 @@
 namespace symplectree {
 namespace {
 
-template <class Action>
+template <class BodyAction>
 std::unique_ptr<AnyLinearizer> made(const Model& m) {
-  if (!TreeLinearizer<Action>::covers(m)) return nullptr;
-  return std::make_unique<TreeLinearizer<Action>>(m);
+  if (!TreeLinearizer<BodyAction>::covers(m)) return nullptr;
+  return std::make_unique<TreeLinearizer<BodyAction>>(m);
 }
 
 }  // namespace
 
-std::unique_ptr<AnyLinearizer> tree_linearizer(const Model& m, int action) {
-  return action == 0 ? made<Cayley>(m) : action == 1 ? made<Chord>(m) : action == 2 ? made<Exponential>(m) : nullptr;
+std::unique_ptr<AnyLinearizer> tree_linearizer(const Model& m, Action action) {
+  switch (action) {
+    case Action::Cayley:
+      return made<Cayley>(m);
+    case Action::Chord:
+      return made<Chord>(m);
+    case Action::Exponential:
+      return made<Exponential>(m);
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace symplectree

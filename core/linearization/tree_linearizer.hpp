@@ -97,7 +97,7 @@ class TreeLinearizer final : public AnyLinearizer {
     if constexpr (Action::block_diagonal) {
       bend(at, multipliers, of_p);
     } else {
-      if (!curvature_) curvature_ = step_curvature(m_, StepLayout(m_, false), 2, 0.5);
+      if (!curvature_) curvature_ = step_curvature(m_, StepLayout(m_, false), symplectree::Action::Exponential, 0.5);
       weights_.start.assign(multipliers.data(), multipliers.data() + n),
           weights_.end.assign(weights + n, weights + 2 * n);
       curvature_->evaluate(at, weights_, bent_);

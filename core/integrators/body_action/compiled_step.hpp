@@ -5,18 +5,11 @@
 #include <utility>
 
 #include "integrators/body_action/root_direction.hpp"
+#include "integrators/body_action/step_code.hpp"
 
 namespace symplectree {
 
-// in: sines of the coordinates at both ends and of half their differences (nq each), cosines likewise, q at both ends,
-// b (nv), stiffness (nv) and (h, 1/h, h²/2). out: `direction` δ (nv); `check` the residual, the size of its terms, and
-// p' without joint loads, rotors and dampers (nv each). `work` numbers of scratch.
-struct StepCode {
-  using Function = void (*)(const double* const* in, double* const* out, double* work);
-  Function direction = nullptr, check = nullptr;
-  int work = 0;
-};
-
+// A scheme for NewtonRun.
 class CompiledScheme {
  public:
   static constexpr bool several_roots = true;
@@ -48,7 +41,7 @@ class CompiledScheme {
   }
 
   void place(const double* q) { turn(q, q, *now_); }
-  void drive(const std::vector<char>&) {}  // prescribed coordinates take the general step
+  void set_prescribed(const std::vector<char>&) {}  // prescribed coordinates take the general step
 
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
     collect_loads(q, tau, inputs);

@@ -7,10 +7,9 @@
 #include "integrators/body_action/step_rounding.hpp"
 #include "integrators/body_action/step_rows.hpp"
 #include "integrators/body_action/tree_elimination.hpp"
+#include "integrators/method_options.hpp"
 
 namespace symplectree {
-
-enum class Solver { Newton, Riqn, Broyden, Dense };
 
 // D_j ℓ of a line at the poses in `at`, (nv).
 inline void length_gradient(const Model& m, const Line& line, const Workspace<double>& at, double* g) {
@@ -34,11 +33,12 @@ class Direction {
 
   StepRows rows;
 
-  // Velocities marked in w.driven are zero.
-  void drive(const std::vector<char>& driven) {
-    coupled_ = rows.structure.rows() > 0 || std::find(driven.begin(), driven.end(), char(1)) != driven.end();
+  // Changes of velocities that are marked, as in w.driven, are zero.
+  void set_prescribed(const std::vector<char>& velocities) {
+    coupled_ =
+        rows.structure.rows() > 0 || std::find(velocities.begin(), velocities.end(), char(1)) != velocities.end();
   }
-  // Are there rows or driven velocities, so that the tree alone does not give the direction?
+  // Are there rows or prescribed velocities, so that the tree alone does not give the direction?
   bool coupled() const { return coupled_; }
 
   // Forget what was learned from earlier iterations; the mass matrix at the beginning serves riqn and broyden.
@@ -112,7 +112,7 @@ class Direction {
                          const double* stiff) const {
     LoopSystem system;
     system.left = w.now, system.right = &right;
-    system.A = A, system.stiff = stiff, system.block = block_.data(), system.held = w.driven.data();
+    system.A = A, system.stiff = stiff, system.block = block_.data(), system.prescribed = w.driven.data();
     return system;
   }
 
@@ -189,7 +189,7 @@ class Direction {
   std::size_t pairs_ = 0;
 };
 
-// One of the actions on a tree, as a scheme for VariationalRun.
+// One of the actions on a tree, as a scheme for NewtonRun.
 template <class Action>
 class TreeScheme {
  public:
@@ -201,9 +201,9 @@ class TreeScheme {
     compute_poses(w_.m, q, *w_.now);
     noise_age_ = kNoiseLasts;
   }
-  void drive(const std::vector<char>& driven) {
-    w_.driven = driven;
-    direction_.drive(driven);
+  void set_prescribed(const std::vector<char>& velocities) {
+    w_.driven = velocities;
+    direction_.set_prescribed(velocities);
   }
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
     begin_step(w_, h, q, p, tau, inputs);
@@ -263,7 +263,7 @@ class TreeScheme {
   void flip() { std::swap(w_.now, w_.next); }
   double turned(const double*, const double*) const { return formula_turn(w_.m, *w_.now, *w_.next); }
 
-  // Of velocities, then of rows; of driven ones what the residual would be is in `reaction`.
+  // Of velocities, then of rows; of prescribed ones what the residual would be is in `reaction`.
   const std::vector<double>& residual() const { return w_.r; }
   const std::vector<double>& reaction() const { return w_.reaction; }
   const std::vector<double>& scale() const { return w_.scale; }

@@ -85,8 +85,8 @@ struct StepRows {
     std::copy(solution.begin(), solution.begin() + m.rows, delta + m.nv);
   }
 
-  // The same with a full Newton matrix N of the velocities, in which driven velocities are zero.
-  void solve_dense(const Eigen::MatrixXd& N, const std::vector<char>& driven, const Workspace<double>& start,
+  // The same with a full Newton matrix N of the velocities, in which prescribed velocities are zero.
+  void solve_dense(const Eigen::MatrixXd& N, const std::vector<char>& prescribed, const Workspace<double>& start,
                    const Workspace<double>& end, const double* r, double* delta) {
     const int n = m.nv, rows = m.rows;
     using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -94,7 +94,7 @@ struct StepRows {
     dense_rows(m, structure, now, start, left.data());
     dense_rows(m, structure, next, end, right.data());
     Eigen::VectorXd d(n), x(n + rows);
-    for (int j = 0; j < n; ++j) d[j] = driven[j] ? 0.0 : 1 / std::sqrt(std::fabs(N(j, j)) + 1e-300);
+    for (int j = 0; j < n; ++j) d[j] = prescribed[j] ? 0.0 : 1 / std::sqrt(std::fabs(N(j, j)) + 1e-300);
     Eigen::MatrixXd full = Eigen::MatrixXd::Zero(n + rows, n + rows);
     full.topLeftCorner(n, n) = d.asDiagonal() * N * d.asDiagonal();
     const auto unit = [](double norm) { return norm > 0 ? 1 / norm : 0.0; };

@@ -5,53 +5,25 @@
 #pragma once
 
 #include "integrators/gauss/chart_flow.hpp"
-#include "integrators/gauss/gauss_nodes.hpp"
+#include "integrators/gauss/stage_predictor.hpp"
+#include "integrators/method_options.hpp"
+#include "integrators/run_interface.hpp"
+#include "integrators/substeps.hpp"
 
 namespace symplectree {
 
-// Weights that carry rates at the nodes of the last step (and at the last `older` nodes of the one before) to the nodes
-// of the next: Lagrange polynomials. Lanes are stages of the next step.
-template <int W>
-struct Predictor {
-  int older;
-  std::array<Pack<W>, 4> of_last, of_older;
-
-  Predictor(const Tableau& t, int older_nodes) : older(older_nodes) {
-    std::array<double, 8> nodes{};
-    const int s = t.stages, count = s + older;
-    for (int j = 0; j < s; ++j) nodes[j] = t.c[j];
-    for (int j = 0; j < older; ++j) nodes[s + j] = t.c[s - older + j] - 1;
-    for (int i = 0; i < W; ++i)
-      for (int j = 0; j < count; ++j) {
-        double weight = 1;
-        for (int k = 0; k < count; ++k)
-          if (k != j) weight *= (1 + t.c[std::min(i, s - 1)] - nodes[k]) / (nodes[j] - nodes[k]);
-        (j < s ? of_last[j] : of_older[s - older + j - s]).set(i, weight);
-      }
-  }
-
-  Pack<W> operator()(int stages, const Pack<W>& last, const Pack<W>& before) const {
-    Pack<W> sum;
-    for (int j = 0; j < stages; ++j) sum += of_last[j] * Pack<W>(last[j]);
-    for (int j = stages - older; j < stages; ++j) sum += of_older[j] * Pack<W>(before[j]);
-    return sum;
-  }
-};
-
 // W: lanes of a pack, at least as many as stages; lanes beyond the last stage repeat it.
 template <int W>
-class GaussRun {
+class CollocationRun final : public Run {
  public:
-  std::vector<double> q, p;
-  long iterations = 0;
-
-  GaussRun(const Model& m, int stages, double tolerance, int max_iterations)
-      : q(m.nq),
-        p(m.nv),
-        m_(m),
+  CollocationRun(const Model& m, const MethodOptions& options, int stages)
+      : m_(m),
         t_(gauss_tableau(stages)),
-        tolerance_(tolerance),
-        max_iterations_(max_iterations),
+        tolerance_(options.tolerance),
+        max_iterations_(options.max_iterations),
+        substeps_(options.substeps),
+        state_(m),
+        report_(m),
         one_(m),
         all_(m),
         charts_(m),
@@ -70,25 +42,53 @@ class GaussRun {
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
   }
 
-  void reset(const double* q0, const double* p0) {
-    std::copy(q0, q0 + m_.nq, q.begin());
-    std::copy(p0, p0 + m_.nv, p.begin());
+  void set_prescribed(const std::vector<char>&) override {}  // prescribed coordinates take a composition
+
+  void reset(const double* q, const double* p, const double*) override {
+    std::copy(q, q + m_.nq, state_.q.begin());
+    std::copy(p, p + m_.nv, state_.x.begin());
     known_ = 0;
   }
 
-  // One step under forces(t, q, v) → (tau, inputs), which are the same in all stages when they are `constant`; false
-  // when the stages are not found, and the state stays.
-  template <class Forces>
-  bool step(double t, double h, bool constant, Forces&& forces) {
+  bool step(double t, double h, const ForceSource& forces, const PrescribedMotion&) override {
+    struct Nothing {};
+    if (attempt(t, h, forces)) return true;
+    const std::vector<double> q = state_.q, p = state_.x;
+    const auto halfway = [](Nothing) { return Nothing{}; };
+    const auto part = [&](const StepPart<Nothing>& s) { return attempt(s.start, s.length, forces); };
+    if (take_in_halves(StepPart<Nothing>{t, h, {}}, substeps_, report_.halvings, halfway, part)) return true;
+    reset(q.data(), p.data(), nullptr);
+    return false;
+  }
+
+  // v = M(q)⁻¹ p.
+  void velocity(double* v) override { velocity_of_momentum(m_, state_.q.data(), state_.x.data(), v, one_.w); }
+  const RunState& state() const override { return state_; }
+  const RunReport& report() const override { return report_; }
+
+ private:
+  struct Change {
+    double largest, size;  // of a rate between two iterates; of the rates
+  };
+
+  // tau and inputs at an instant.
+  static std::pair<const double*, const double*> at_instant(const ForceSource& forces, double t, const double* q,
+                                                            const double* v) {
+    if (forces.varies()) forces.update(t, q, v);
+    return {forces.tau, forces.inputs};
+  }
+
+  // One step, or part of one; false when the stages are not found, and the state stays.
+  bool attempt(double t, double h, const ForceSource& forces) {
     if (h != h_) known_ = 0;
     h_ = h;
-    charts_.begin(q.data(), p.data(), start_.data());
+    charts_.begin(state_.q.data(), state_.x.data(), start_.data());
     predict(t, forces);
-    const bool together = constant && m_.users.empty();
+    const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
     double last = INFINITY;
     for (int it = 0; it < max_iterations_; ++it) {
-      ++iterations;
-      const auto [change, size] = together ? iterate_together(t, h, forces) : iterate_in_turn(t, h, forces);
+      ++report_.iterations;
+      const auto [change, size] = together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
       if (!std::isfinite(change)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
       const double ratio = it == 0 ? 1 : std::min(change / last, 0.5);
@@ -99,21 +99,13 @@ class GaussRun {
     return fail();
   }
 
-  // v = M(q)⁻¹ p.
-  void velocity(double* v) { velocity_of_momentum(m_, q.data(), p.data(), v, one_.w); }
-
- private:
-  struct Change {
-    double largest, size;  // of a rate between two iterates; of the rates
-  };
-
   // rate_ ← a guess for the stages.
-  template <class Forces>
-  void predict(double t, Forces&& forces) {
+  void predict(double t, const ForceSource& forces) {
     if (known_ == 0) {
       std::fill(change_.begin(), change_.end(), 0.0);
       charts_.centre(change_.data(), start_.data());
-      one_.evaluate(charts_, start_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(t, x, u); });
+      one_.evaluate(charts_, start_.data(), slope_.data(),
+                    [&](auto* x, auto* u) { return at_instant(forces, t, x, u); });
       for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(slope_[k]);
       return;
     }
@@ -142,12 +134,11 @@ class GaussRun {
   }
 
   // One iteration of all stages side by side.
-  template <class Forces>
-  Change iterate_together(double t, double h, Forces&& forces) {
+  Change iterate_together(double h, const ForceSource& forces) {
     centre(h);
     for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
     all_.evaluate(charts_, z_.data(), newest_.data(),
-                  [&](auto*, auto*) { return forces(t, start_.data(), start_.data()); });
+                  [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
     Pack<W> change, size;
     for (int k = 0; k < size_; ++k) {
       change = larger(change, newest_[k] - rate_[k]);
@@ -158,8 +149,7 @@ class GaussRun {
   }
 
   // One iteration of the stages one after the other, each with the newest rates of the others.
-  template <class Forces>
-  Change iterate_in_turn(double t, double h, Forces&& forces) {
+  Change iterate_in_turn(double t, double h, const ForceSource& forces) {
     Change out{0, 0};
     centre(h);
     for (int i = 0; i < t_.stages; ++i) {
@@ -168,7 +158,8 @@ class GaussRun {
         end_[k] = z_[k][i];
       }
       const double at = t + t_.c[i] * h;
-      one_.evaluate(charts_, end_.data(), slope_.data(), [&](auto* x, auto* u) { return forces(at, x, u); });
+      one_.evaluate(charts_, end_.data(), slope_.data(),
+                    [&](auto* x, auto* u) { return at_instant(forces, at, x, u); });
       for (int k = 0; k < size_; ++k) {
         const double change = std::fabs(slope_[k] - rate_[k][i]);
         if (exceeds(change, out.largest)) out.largest = change;
@@ -200,7 +191,7 @@ class GaussRun {
       spoiled += 0 * end_[k];
     }
     if (spoiled != 0) return fail();
-    charts_.finish(change_.data(), end_.data(), q.data(), p.data());
+    charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);
     last_ = rate_;
@@ -221,7 +212,9 @@ class GaussRun {
   const Model& m_;
   Tableau t_;
   double tolerance_;
-  int max_iterations_;
+  int max_iterations_, substeps_;
+  RunState state_;
+  RunReport report_;
   ChartFlow<double> one_;
   ChartFlow<Pack<W>> all_;
   Charts charts_;

@@ -13,7 +13,7 @@
 
 namespace symplectree {
 
-// Midpoint, as a scheme for VariationalRun.
+// Midpoint, as a scheme for NewtonRun.
 class MidpointScheme {
  public:
   static constexpr bool several_roots = false;  // springs are implicit: a guess may be far off and Newton still right
@@ -28,7 +28,7 @@ class MidpointScheme {
         impulse_size_(m.nv),
         reaction_(m.nv),
         noise_(m.size()),
-        driven_(m.nv),
+        prescribed_(m.nv),
         rows_(m),
         start_(m),
         end_(m) {
@@ -47,9 +47,9 @@ class MidpointScheme {
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void learn(double, const double*, const double*) {}
 
-  void drive(const std::vector<char>& driven) {
-    driven_ = driven;
-    coupled_ = m_.rows > 0 || std::find(driven.begin(), driven.end(), char(1)) != driven.end();
+  void set_prescribed(const std::vector<char>& velocities) {
+    prescribed_ = velocities;
+    coupled_ = m_.rows > 0 || std::find(velocities.begin(), velocities.end(), char(1)) != velocities.end();
     if (coupled_ && !dense_) plain_.reset(), loaded_.reset(), dense_ = std::make_unique<MidpointDense>(m_);
   }
 
@@ -79,7 +79,7 @@ class MidpointScheme {
         const double force = mid_.end_force(i, k, h, false, &sizes);
         r_[j] = p0_[j] + impulse_[j] + force;
         scale_[j] = std::fabs(p0_[j]) + impulse_size_[j] + sizes + 1e-300;
-        if (driven_[j]) {
+        if (prescribed_[j]) {
           reaction_[j] = r_[j];
           r_[j] = 0;
         }
@@ -120,7 +120,7 @@ class MidpointScheme {
     if (plain_) plain_->direction(mid_, h, q0, q1, r_.data(), delta);
     if (loaded_) loaded_->direction(mid_, h, q0, q1, r_.data(), delta);
     if (dense_ && !coupled_) dense_->direction(mid_, h, q0, q1, r_.data(), delta);
-    if (coupled_) rows_.solve_dense(dense_->matrix(mid_, h, q0, q1), driven_, start_, end_, r_.data(), delta);
+    if (coupled_) rows_.solve_dense(dense_->matrix(mid_, h, q0, q1), prescribed_, start_, end_, r_.data(), delta);
   }
 
   // p' = D₂ L_d + f⁺, at the last evaluation.
@@ -180,8 +180,8 @@ class MidpointScheme {
   Middle mid_;
   std::vector<double> p0_, r_, scale_, impulse_, impulse_size_, reaction_;
   std::vector<Noise> noise_;
-  std::vector<char> driven_;  // of each velocity: its coordinate is prescribed
-  bool coupled_ = false;      // are there rows or driven velocities?
+  std::vector<char> prescribed_;  // of each velocity: its coordinate is prescribed
+  bool coupled_ = false;          // are there rows or prescribed velocities?
   StepRows rows_;
   Workspace<double> start_, end_;  // poses at the step's ends, where there are rows
   std::unique_ptr<PlainTree> plain_;

@@ -4,80 +4,14 @@
 // damping), Newton's matrix by dual numbers, O(n³).
 #pragma once
 
-#include <Eigen/LU>
-#include <algorithm>
 #include <array>
 #include <memory>
 
-#include "dynamics/floating_base.hpp"
-#include "kinematics/retraction.hpp"
+#include "integrators/reduced/reduced_newton.hpp"
 
 namespace symplectree {
 
-// One step from q0 to q1 and what its action says of it, for any scalar.
-template <class T>
-struct ReducedMotion {
-  const Model& m;
-  double alpha;
-  Retraction kind;
-  ShapeState<T> now, next;
-  // (hξ, h u) of the step, of plain coordinates zero; velocity (ξ, u); −D₁L_d without potentials; impulses at one end
-  std::vector<T> x, v, left, load;
-  T Omega[kBase], mu[kBase], c0[kBase], c1[kBase];
-
-  ReducedMotion(const Model& model, double part, Retraction retraction)
-      : m(model),
-        alpha(part),
-        kind(retraction),
-        now(m),
-        next(m),
-        x(m.nv),
-        v(m.nv),
-        left(m.nv),
-        load(m.nv),
-        force_(m.nv) {}
-
-  // Ω, μ and −D₁L_d after x, and u of plain coordinates, are in place.
-  void evaluate(double h) {
-    for (int i : m.quaternions)
-      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) v[j] = T(1 / h) * x[j];
-    now.move(v.data()), next.move(v.data());
-    const T w0(1 - alpha), w1(alpha);
-    for (int k = 0; k < kBase; ++k) {
-      Omega[k] = v[k] + w0 * now.Au[k] + w1 * next.Au[k];
-      mu[k] = T(0);
-    }
-    now.locked.add_product(w0, Omega, mu), next.locked.add_product(w1, Omega, mu);
-    for (int k = 0; k < kBase; ++k) c0[k] = c1[k] = mu[k];
-    now.locked.solve(c0), next.locked.solve(c1);
-    end_of_step(T(1), T(-h) * w0, T(0), left.data());
-  }
-
-  // p (nv) ← D₂L_d without potentials.
-  void right(double h, T* p) { end_of_step(T(-1), T(0), T(h * alpha), p); }
-
- private:
-  // out ← (dτ⁻¹_{sign x})ᵀ (μ, π), where dτ⁻¹ = 1 for plain coordinates, plus the shape's forces at both ends times
-  // their parts.
-  void end_of_step(const T& sign, const T& force_now, const T& force_next, T* out) {
-    std::copy(mu, mu + kBase, out);
-    std::fill(out + kBase, out + m.nv, T(0));
-    std::fill(force_.begin(), force_.end(), T(0));
-    now.add_shape_terms(v.data(), c0, Omega, T(1 - alpha), force_now, out, force_.data());
-    next.add_shape_terms(v.data(), c1, Omega, T(alpha), force_next, out, force_.data());
-    T turned[kBase];
-    for (int i : m.quaternions) {
-      const Body& b = m.bodies[i];
-      for (int k = 0; k < b.nv; ++k) turned[k] = sign * x[b.v + k];
-      carry_back(kind, b.nv, turned, out + b.v);
-    }
-    for (int j = kBase; j < m.nv; ++j) out[j] += force_[j];
-  }
-
-  std::vector<T> force_;
-};
-
-// A scheme for VariationalRun.
+// A scheme for NewtonRun.
 class ReducedScheme {
  public:
   static constexpr bool several_roots = false;  // as MidpointScheme: a guess may be far off and Newton still right
@@ -113,7 +47,7 @@ class ReducedScheme {
   void place(const double*) {}
   void flip() {}
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
-  void drive(const std::vector<char>&) {}
+  void set_prescribed(const std::vector<char>&) {}
   void set_multipliers(const double*) {}
   void learn(double, const double*, const double*) {}
 
@@ -187,7 +121,12 @@ class ReducedScheme {
     for (int j = 0; j < m_.nv; ++j) at_[j] = number_[j] < 0 ? step_.x[j] : q1[number_[j]];
     const bool again = directions_ > 0 && at_ == last_at_;
     if (directions_ > 1 && !again && largest_ > kSlow * before_) exact_ = true;
-    if (exact_) return newton(h, q0, q1, delta);
+    if (exact_) {
+      if (!newton_) newton_ = std::make_unique<ReducedNewton>(m_, alpha_, kind_);
+      newton_->tau = tau_, newton_->inputs = inputs_;
+      newton_->direction(h, q0, q1, step_, r_, delta);
+      return to_increment(delta);
+    }
     if (!factorized_) {
       std::copy(q0, q0 + m_.nq, middle_.begin());  // of joints with quaternions the beginning will do
       for (int k : number_)
@@ -214,18 +153,6 @@ class ReducedScheme {
   const std::vector<double>& scale() const { return scale_; }
 
  private:
-  using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kBase, 1>;  // of one joint
-  using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kBase, kBase>;
-
-  struct DualStep {
-    ReducedMotion<Dual> step;
-    std::vector<Dual> q0, q1;
-    std::vector<double> along, rate;
-    Eigen::MatrixXd matrix;
-    DualStep(const Model& m, double alpha, Retraction kind)
-        : step(m, alpha, kind), q0(m.nq), q1(m.nq), along(m.nv), rate(m.nq), matrix(m.nv, m.nv) {}
-  };
-
   // What rounding makes of a body: sums of squared rates of rotation and of velocities, and the momenta of all that it
   // carries.
   struct Noise {
@@ -255,27 +182,13 @@ class ReducedScheme {
     return std::fabs(step_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
   }
 
-  // dτ⁻¹ at x of a joint times `sign`.
-  Square tangent_inverse(const Body& b, double sign) const {
-    double twist[kBase], row[kBase];
-    for (int k = 0; k < b.nv; ++k) twist[k] = sign * step_.x[b.v + k];
-    Square D(b.nv, b.nv);
-    for (int k = 0; k < b.nv; ++k) {
-      std::fill(row, row + b.nv, 0.0);
-      row[k] = 1;
-      carry_back(kind_, b.nv, twist, row);
-      for (int j = 0; j < b.nv; ++j) D(k, j) = row[j];
-    }
-    return D;
-  }
-
   // d ← H r, where H is the inverse of −∂r/∂(x, r') ≈ [D 0; 0 1]ᵀ M/h with D = dτ⁻¹_x, corrected by the pairs.
   void apply_inverse(double h, const double* r, double* d) {
     std::copy(r, r + m_.nv, side_.begin());
     for (int i : m_.quaternions) {
       const Body& b = m_.bodies[i];
-      Eigen::Map<Column> side(&side_[b.v], b.nv);
-      side = tangent_inverse(b, 1).transpose().partialPivLu().solve(Column(side));
+      Eigen::Map<JointColumn> side(&side_[b.v], b.nv);
+      side = tangent_inverse(kind_, b, 1, step_.x).transpose().partialPivLu().solve(JointColumn(side));
     }
     solve_mass(m_, side_.data(), d, half_);
     for (int j = 0; j < m_.nv; ++j) d[j] *= h;
@@ -301,66 +214,12 @@ class ReducedScheme {
     ++known_;
   }
 
-  // A change of x becomes the increment of the joint's end that makes it: δx = dτ⁻¹_{−x} η.
+  // A change of x becomes the increment of the joint's end that makes it.
   void to_increment(double* delta) const {
     for (int i : m_.quaternions) {
       const Body& b = m_.bodies[i];
-      Eigen::Map<Column> own(delta + b.v, b.nv);
-      own = tangent_inverse(b, -1).partialPivLu().solve(Column(own));
-    }
-  }
-
-  // The exact direction: derivatives of the residual in x and in plain coordinates at the end, by dual numbers.
-  void newton(double h, const double* q0, const double* q1, double* delta) {
-    const int n = m_.nv;
-    if (!dual_) dual_ = std::make_unique<DualStep>(m_, alpha_, kind_);
-    DualStep& d = *dual_;
-    for (int k = 0; k < m_.nq; ++k) d.q0[k] = q0[k], d.q1[k] = q1[k];
-    for (int j = 0; j < n; ++j) d.step.x[j] = step_.x[j], d.step.v[j] = step_.v[j];
-    d.step.now.place(d.q0.data()), d.step.next.place(d.q1.data());
-    for (int i = 1; i < m_.size(); ++i)
-      for (int k = 0; k < m_.bodies[i].nv; ++k) column(h, q0, q1, m_.bodies[i], k, d);
-    add_user_forces_change(q0, d.matrix);
-    Eigen::Map<Eigen::VectorXd>(delta, n) = d.matrix.partialPivLu().solve(Eigen::Map<Eigen::VectorXd>(r_.data(), n));
-    to_increment(delta);
-  }
-
-  // The column of Newton's matrix for number k of a joint. The residual does not depend on where the root ends but by
-  // x.
-  void column(double h, const double* q0, const double* q1, const Body& b, int k, DualStep& d) {
-    const int s = b.v + k;
-    if (b.flat()) {
-      d.q1[b.q + k].slope = 1, d.step.v[s].slope = 1 / h;
-    } else {
-      d.step.x[s].slope = 1;
-      if (b.parent != 0) turn_end(q1, b, k, d);
-    }
-    if (b.parent != 0) d.step.next.place(d.q1.data());
-    d.step.evaluate(h);
-    d.step.now.loads(d.q0.data(), d.step.v.data(), tau_.data(), inputs_.data(), h * (1 - alpha_), 0.5 * h,
-                     d.step.load.data());
-    for (int j = 0; j < m_.nv; ++j) d.matrix(j, s) = d.step.left[j].slope - d.step.load[j].slope;
-    d.step.x[s].slope = d.step.v[s].slope = 0;
-    for (int j = b.q; j < b.q + b.nq(); ++j) d.q1[j].slope = 0;
-    if (b.parent != 0 && k + 1 == b.nv) d.step.next.place(d.q1.data());
-  }
-
-  // How the end of a joint with a quaternion moves with x_k: by the increment η with dτ⁻¹_{−x} η = e_k.
-  void turn_end(const double* q1, const Body& b, int k, DualStep& d) const {
-    std::fill(d.along.begin(), d.along.end(), 0.0);
-    Eigen::Map<Column>(&d.along[b.v], b.nv) =
-        tangent_inverse(b, -1).partialPivLu().solve(Column(Column::Unit(b.nv, k)));
-    configuration_rate(m_, q1, d.along.data(), d.rate.data());
-    for (int j = b.q; j < b.q + b.nq(); ++j) d.q1[j].slope = d.rate[j];
-  }
-
-  // Dual numbers do not reach the user's forces: f⁻ = (h/2) f(q, v), and h v is what the columns stand for.
-  void add_user_forces_change(const double* q0, Eigen::MatrixXd& matrix) {
-    for (const UserElement& u : m_.users) {
-      if (u.kind != UserElement::Force) continue;
-      user_.evaluate(u, 2, q0, step_.v.data());
-      for (int i = 0; i < u.size(); ++i)
-        for (int k = 0; k < u.size(); ++k) matrix(u.v[i], u.v[k]) -= 0.5 * user_.second[u.size() * i + k];
+      Eigen::Map<JointColumn> own(delta + b.v, b.nv);
+      own = end_increment(kind_, b, step_.x, JointColumn(own));
     }
   }
 
@@ -381,8 +240,7 @@ class ReducedScheme {
   std::vector<int> number_;                    // of each velocity: its plain coordinate, −1 of joints with quaternions
   std::vector<int> size_;                      // of each velocity: the number that says how far it is, −1 of rotations
   std::array<Pair, 8> pairs_;
-  std::unique_ptr<DualStep> dual_;
-  UserTerms user_;
+  std::unique_ptr<ReducedNewton> newton_;                // made when it is needed
   double begun_ = 0, h_ = 0, largest_ = 0, before_ = 0;  // of the last evaluation; of the direction before
   int worst_ = 0, known_ = 0, directions_ = 0;
   bool factorized_ = false, exact_ = false;

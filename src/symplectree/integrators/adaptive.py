@@ -44,11 +44,13 @@ class Adaptive:
 
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
-    ) -> _AdaptiveRun:
-        return _AdaptiveRun(self, model, q, v, dt, forces, prescribed)
+    ) -> AdaptiveRun:
+        return AdaptiveRun(self, model, q, v, dt, forces, prescribed)
 
 
-class _AdaptiveRun:
+class AdaptiveRun:
+    """The state (q, v) of an integration of variable step; see `integrators.contract.Run`."""
+
     compares_poses = False
     second: ClassVar[Literal["v", "p"]] = "v"
 
@@ -120,8 +122,8 @@ class _AdaptiveRun:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x)
-        given, driven = self.prescribed.acceleration(t), self.prescribed.driven
-        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, driven)
+        given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
+        solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, prescribed)
         rows = len(model.rows)
         recorded.multipliers[row] = solution[model.nv : model.nv + rows]
         recorded.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
@@ -162,7 +164,7 @@ class _AdaptiveRun:
             step = np.zeros(model.nv)
             step[self._loose] = -np.linalg.lstsq(G[:, self._loose], off, rcond=WEAK)[0]
             q = retract(model, q, step)
-        return np.concatenate([q, velocities(model, q, momenta(model, q, v), v, self.prescribed.driven)])
+        return np.concatenate([q, velocities(model, q, momenta(model, q, v), v, self.prescribed.indices)])
 
     def _rate(self, t: float, y: Array) -> Array:
         model = self.model
@@ -173,6 +175,6 @@ class _AdaptiveRun:
         rate = model.native.configuration_rate(q, v)
         if not model.rows and not self.prescribed:
             return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])
-        given, driven = self.prescribed.acceleration(t), self.prescribed.driven
-        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, driven)
+        given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
+        solution = model.native.constrained_acceleration(q, v, tau, given, inputs, prescribed)
         return np.concatenate([rate, solution[: model.nv]])

@@ -6,7 +6,7 @@ Constraints hold their accelerations only (JM09 (36)), so that loops come apart 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.sharing.runs import SharedClassicalRun
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class SemiImplicitEuler:
 
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
-    ) -> _ClassicalRun:
-        return _ClassicalRun(model, 0, q, v, dt, forces, prescribed)
+    ) -> ClassicalRun:
+        return ClassicalRun("semi_implicit_euler", model, q, v, dt, forces, prescribed)
 
 
 @dataclass(frozen=True)
@@ -38,36 +39,47 @@ class RK4:
 
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
-    ) -> _ClassicalRun:
-        return _ClassicalRun(model, 1, q, v, dt, forces, prescribed)
+    ) -> ClassicalRun:
+        return ClassicalRun("rk4", model, q, v, dt, forces, prescribed)
 
 
-class _ClassicalRun:
+class ClassicalRun:
+    """The state (q, v) of an explicit integration; see `integrators.contract.Run`."""
+
     compares_poses = False
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(
-        self, model: Model, method: int, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+        self, method: str, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> None:
-        self.model, self.method, self.dt, self.forces, self.prescribed = model, method, dt, forces, prescribed
+        import symplectree._core as core
+
+        self.model, self.dt, self.forces, self.prescribed = model, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
         self._before = self.q, self.x  # a state before the last call's end that was saved
+        indices = model.tree_places(prescribed.indices)
+        self._native: Any = model.tree_native.classical_run(core.ClassicalMethod[method], indices)
+        if model.shared is not None:
+            self._native = SharedClassicalRun(model.shared, self._native)
+        self.restart(0)
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
-        source = self.forces
-        tau, inputs = source.rows(first, steps)
         start = self.q.copy(), self.x.copy()
-        given = self.prescribed
-        targets, rates = given.rows(first, steps, np.ones(1))
-        halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if given else 0)])
-        recorded = RecordedRows(self.model, given, steps // save_every)
+        recorded = RecordedRows(self.model, self.prescribed, steps // save_every)
         self.counts.append((first, save_every, recorded.rows))
-        done: int = self.model.native.run_classical(
-            self.method, 0.0, self.dt, first, steps, save_every, self.q, self.x, q_saved, x_saved,
-            tau, inputs, source.function, source.q, source.v, given.driven, targets, rates, given.accelerations(halves),
-            recorded.multipliers, recorded.reactions,
-        )  # fmt: skip
+        try:
+            done: int = self._native.advance(
+                dt=self.dt,
+                first=first,
+                steps=steps,
+                save_every=save_every,
+                forces=self.forces.native_rows(first, steps),
+                prescribed=self.prescribed.native_rows(first, steps, np.ones(1), accelerations=True),
+                recording=recorded.recording(q_saved, x_saved),
+            )
+        finally:  # a force function may raise
+            self._native.state(self.q, self.x)
         recorded.fill(done // save_every)
         if done < steps and done >= save_every:
             start = q_saved[done // save_every - 1], x_saved[done // save_every - 1]
@@ -84,7 +96,7 @@ class _ClassicalRun:
         return recorded_rows(self.model, self.prescribed, self.counts)
 
     def restart(self, step: int) -> None:
-        """The state is all there is."""
+        self._native.reset(self.q, self.x, np.zeros(self.model.nv))
 
     def remarks(self) -> list[str]:
         return []

@@ -49,6 +49,13 @@ class ForceSource:
         """The rows of steps first … first + steps − 1, or the one row that serves them all."""
         return tuple(a if len(a) == 1 else a[first : first + steps] for a in (self.tau, self.inputs))  # type: ignore[return-value]
 
+    def native_rows(self, first: int, steps: int) -> Any:
+        """These rows, or the function, as the core takes them."""
+        import symplectree._core as core
+
+        tau, inputs = self.rows(first, steps)
+        return core.ForceRows(tau=tau, inputs=inputs, function=self.function, q=self.q, v=self.v)
+
     def at(self, t: float, step: int, q: Array, v: Array) -> tuple[Array, Array]:
         """Generalized forces and inputs at one instant."""
         if self.function is not None:

@@ -37,19 +37,19 @@ class Prescribed:
         self.end = math.inf if steps is None else steps * dt
         self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
         self._constant: set[Callable[[float], Array]] = set()
-        driven: set[int] = set()
+        taken: set[int] = set()
         for name, motion in (given or {}).items():
             q, v, place = self._find(name)
             covered = set(range(v.start, v.stop))
-            if covered & driven:
+            if covered & taken:
                 raise ModelError(f"coordinate {name!r} is prescribed twice")
-            driven |= covered
+            taken |= covered
             function = _function(name, motion, q.stop - q.start, dt, steps)
             if not callable(motion) and np.size(motion) == q.stop - q.start:
                 self._constant.add(function)
             self.motions.append((name, q, v, place, function))
         self.velocities = np.array([j for _, _, v, _, _ in self.motions for j in range(v.start, v.stop)], dtype=int)
-        self.driven = np.array(sorted(driven), dtype=float)  # the same in the order of v, as the core takes them
+        self.indices = np.array(sorted(taken), dtype=float)  # the same in the order of v, as the core takes them
         self.names = tuple(model.velocities[j] for j in self.velocities)
         require_mass(model, [n for name, _, v, _, _ in self.motions for n in (name, *model.velocities[v])])
 
@@ -80,6 +80,14 @@ class Prescribed:
         ends = np.cumsum(stages)
         times = ((first + np.arange(steps))[:, None] + ends[None, :]).ravel() * self.dt
         return self.configurations(times), self.rates(times)
+
+    def native_rows(self, first: int, steps: int, stages: Array, *, accelerations: bool = False) -> Any:
+        """These rows as the core takes them; with accelerations at the beginnings, middles and ends of the steps."""
+        import symplectree._core as core
+
+        targets, rates = self.rows(first, steps, stages)
+        halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if self and accelerations else 0)])
+        return core.PrescribedRows(targets=targets, rates=rates, accelerations=self.accelerations(halves))
 
     def configurations(self, times: Array) -> Array:
         neutral = self.model.neutral

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from symplectree.integrators.prescribed import Prescribed
@@ -22,6 +24,14 @@ class RecordedRows:
         width = counts + self.multipliers.shape[1] + self.reactions.shape[1]
         self.rows = np.full((saved, width), np.nan)
 
+    def recording(self, q_saved: Array, x_saved: Array) -> Any:
+        """These rows and those of states, as the core fills them."""
+        import symplectree._core as core
+
+        return core.Recording(
+            q=q_saved, x=x_saved, counts=self.counts, multipliers=self.multipliers, reactions=self.reactions
+        )
+
     def fill(self, taken: int) -> None:
         """Copy the first `taken` rows, which the method has written."""
         self.rows[:taken] = np.hstack([self.counts, self.multipliers, self.reactions])[:taken]
@@ -34,8 +44,8 @@ def recorded_rows(
 
     Empties `recorded`, so that each stretch is given once.
     """
-    rows, driven = len(model.rows), model.nv if prescribed else 0
-    width = len(counts) + rows + driven
+    rows, forces = len(model.rows), model.nv if prescribed else 0
+    width = len(counts) + rows + forces
     if width == 0:
         recorded.clear()
         return {}
@@ -47,6 +57,6 @@ def recorded_rows(
     out = {"ends": ends[taken]} | {name: table[:, i].astype(int) for i, name in enumerate(counts)}
     if rows:
         out["multipliers"] = table[:, len(counts) : len(counts) + rows]
-    if driven:
+    if forces:
         out["prescribed_forces"] = table[:, len(counts) + rows :][:, prescribed.velocities]
     return out

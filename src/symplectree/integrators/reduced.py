@@ -10,12 +10,12 @@ from symplectree.dynamics.reduced import check_floating
 from symplectree.errors import ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.variational import ACTIONS, VariationalRun, check_solving
+from symplectree.integrators.variational import VariationalRun, check_solving
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, refuse_followers
 from symplectree.validation import is_fraction
 
-RETRACTIONS = ("cayley", "exp")  # in the order of `enum class Retraction` in core/kinematics/retraction.hpp
+RETRACTIONS = ("cayley", "exp")
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,24 @@ class Reduced:
 
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
-    ) -> ReducedRun:
+    ) -> VariationalRun:
         check_floating(model)
         refuse_followers(model, "which st.Reduced does not know; take st.Variational")
         if model.rows:
             raise ModelError(f"st.Reduced takes no constraints, but there is {model.rows[0]!r}; take st.Variational")
         if prescribed:
             raise ModelError("st.Reduced takes no prescribed coordinates; take st.Variational")
-        return ReducedRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
+        return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
+    def native_options(self, tol: float) -> Any:
+        """The core's `MethodOptions`, with `tol` where none was given."""
+        import symplectree._core as core
 
-class ReducedRun(VariationalRun):
-    """The state (q, p) of a reduced integration; p are the momenta M v, those of the root in its own frame first."""
-
-    method: Any
-
-    def _scheme(self) -> tuple[int, int, int]:
-        return len(ACTIONS) + RETRACTIONS.index(self.method.retraction), 0, 0
+        return core.MethodOptions(
+            action=core.Action.reduced,
+            alpha=float(self.alpha),
+            retraction=core.Retraction[self.retraction],
+            tolerance=tol if self.tol is None else float(self.tol),
+            max_iterations=self.max_iterations,
+            substeps=self.substeps,
+        )

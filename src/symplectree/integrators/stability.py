@@ -63,7 +63,7 @@ def _dominant(model: Model, q: Array, prescribed: Prescribed, force: Callable[[A
     d = np.random.default_rng(0).normal(size=model.nv)
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
-            d = velocities(model, q, momenta(model, q, d), still, prescribed.driven)  # along the constraints
+            d = velocities(model, q, momenta(model, q, d), still, prescribed.indices)  # along the constraints
             size = np.abs(d).max()
             if not (np.isfinite(size) and size > 0):
                 return 0.0, still
@@ -72,5 +72,5 @@ def _dominant(model: Model, q: Array, prescribed: Prescribed, force: Callable[[A
             found = float(d @ f) / float(d @ momenta(model, q, d))
             if not np.isfinite(found):
                 return 0.0, still
-            last, d = d, velocities(model, q, f, still, prescribed.driven)
+            last, d = d, velocities(model, q, f, still, prescribed.indices)
     return found, last

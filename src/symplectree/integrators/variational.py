@@ -20,13 +20,9 @@ from symplectree.mechanism.model import Model
 from symplectree.sharing.runs import SharedRun
 from symplectree.validation import is_fraction, is_positive
 
-ACTIONS = ("cayley", "chord", "exp", "midpoint")  # in the order of ActionRun in core/bindings/variational.cpp
-SOLVERS = (
-    "newton",
-    "riqn",
-    "broyden",
-    "dense",
-)  # of `enum class Solver` in root_direction.hpp
+ACTIONS = ("cayley", "chord", "exp", "midpoint")
+SOLVERS = ("newton", "riqn", "broyden", "dense")
+GUESSES = ("extrapolate", "current", "velocity", "acceleration")
 # Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step.
 _SUZUKI = 1 / (4 - 4 ** (1 / 3))
 _KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
@@ -38,12 +34,6 @@ COMPOSITIONS = {
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
-GUESSES = (
-    "extrapolate",
-    "current",
-    "velocity",
-    "acceleration",
-)  # of `enum class Guess` in core/integrators/newton_run.hpp
 
 
 @dataclass(frozen=True)
@@ -101,6 +91,30 @@ class Variational:
             raise ModelError("with constraints, followers or prescribed coordinates there are orders 2, 4 and 6, not 8")
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
+    def native_options(self, tol: float) -> Any:
+        """The core's `MethodOptions`, with `tol` where none was given."""
+        import symplectree._core as core
+
+        return core.MethodOptions(
+            action=core.Action[self.action],
+            alpha=float(self.alpha),
+            solver=core.Solver[self.solver],
+            guess=core.Guess[self.guess],
+            tolerance=tol if self.tol is None else float(self.tol),
+            max_iterations=self.max_iterations,
+            substeps=self.substeps,
+        )
+
+    def collocation_options(self) -> Any:
+        """The core's `MethodOptions` of collocation, whose iterations are simpler and more."""
+        import symplectree._core as core
+
+        return core.MethodOptions(
+            tolerance=1e-14 if self.tol is None else float(self.tol),
+            max_iterations=2 * self.max_iterations,
+            substeps=self.substeps,
+        )
+
 
 def check_solving(method: Any) -> None:
     """Raise ModelError when a method's tol, max_iterations or substeps cannot be used."""
@@ -129,7 +143,7 @@ class VariationalRun:
     ) -> None:
         self.model, self.method, self.forces, self.prescribed, self.dt = model, method, forces, prescribed, dt
         self._composed = method.order == 2 or bool(model.full.rows or prescribed)
-        self.compares_poses = self._composed and method.action in ACTIONS[:3]
+        self.compares_poses = self._composed and method.action in ("cayley", "chord", "exp")
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
         self._fastest, self._shortened = 0.0, 0
         self._native: Any = None
@@ -144,50 +158,41 @@ class VariationalRun:
         method, model = self.method, self.model
         self._fastest = self._turn()
         if self._composed:
-            action, solver, guess = self._scheme()
-            code = model.step_code if self._specialised() else None
-            direction, check, work = (0, 0, 0) if code is None else (code.direction, code.check, code.work)
-            self._native = core.ActionRun(
-                model.tree_native, action, float(method.alpha), solver, guess,
-                1e-11 if method.tol is None else float(method.tol), method.max_iterations, method.substeps, self.dt,
-                self._stages, model.tree_places(self.prescribed.driven), direction, check, work,
-            )  # fmt: skip
+            found = model.step_code if self._specialised() else None
+            code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
+            prescribed = model.tree_places(self.prescribed.indices)
+            options = method.native_options(1e-11)
+            self._native = core.variational_run(model.tree_native, options, self._stages, prescribed, code)
             if model.shared is not None:
                 self._native = SharedRun(model.shared, self._native)
         else:
-            tolerance = 1e-14 if method.tol is None else float(method.tol)
-            self._native = core.collocation_run(
-                model.native, method.order // 2, tolerance, 2 * method.max_iterations, method.substeps, self.dt
-            )
+            self._native = core.collocation_run(model.native, method.collocation_options(), method.order // 2)
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         if step > 0:
-            self._native.came_by(self._stages[-1] * self.dt)
+            self._native.set_last_step_length(self._stages[-1] * self.dt)
 
     def _specialised(self) -> bool:
         """Is this the step that `Model.compile` makes code for?"""
         method = self.method
         return self._composed and method.action == "cayley" and method.solver == "newton" and not self.prescribed
 
-    def _scheme(self) -> tuple[int, int, int]:
-        """Numbers of the action, the solver and the guess, as ActionRun in core/bindings/variational.cpp has them."""
-        method = self.method
-        return ACTIONS.index(method.action), SOLVERS.index(method.solver), GUESSES.index(method.guess)
-
     def _turn(self) -> float:
         """The largest angle by which a joint turned in one step [rad]."""
-        return max(self._fastest, 0.0 if self._native is None else self._native.fastest)
+        return max(self._fastest, 0.0 if self._native is None else self._native.largest_turn)
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
-        source, model = self.forces, self.model
-        tau, inputs = source.rows(first, steps)
-        targets, rates = self.prescribed.rows(first, steps, self._stages)
-        recorded = RecordedRows(model, self.prescribed, steps // save_every, counts=2)
+        recorded = RecordedRows(self.model, self.prescribed, steps // save_every, counts=2)
         self.counts.append((first, save_every, recorded.rows))
         try:
             done: int = self._native.advance(
-                first, steps, save_every, q_saved, x_saved, recorded.counts, recorded.multipliers, recorded.reactions,
-                tau, inputs, source.function, source.q, source.v, targets, rates,
-            )  # fmt: skip
+                dt=self.dt,
+                first=first,
+                steps=steps,
+                save_every=save_every,
+                forces=self.forces.native_rows(first, steps),
+                prescribed=self.prescribed.native_rows(first, steps, self._stages),
+                recording=recorded.recording(q_saved, x_saved),
+            )
         finally:  # a force function may raise
             recorded.fill(int(np.count_nonzero(np.isfinite(recorded.counts[:, 0]))))
             self._native.state(self.q, self.x)

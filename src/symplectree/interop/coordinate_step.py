@@ -12,7 +12,6 @@ import numpy as np
 
 from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
-from symplectree.integrators.variational import ACTIONS, SOLVERS
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, refuse_followers
 from symplectree.validation import check_seconds
@@ -43,12 +42,12 @@ class NumberStep:
         self.model, self.sizes = model, (model.nq, model.nv, len(controls))
         self.opaque = [str(user.what) for user in model.tables.users if not user.tapes]
         kinds = ("q", model.coordinates), ("p", model.velocities), ("u", controls)
-        self.native = core.NumberStep(
-            model.native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
-            1e-14 if method.tol is None else float(method.tol), method.max_iterations, float(dt),
-            [f"{kind} of {name!r}" for kind, names in kinds for name in names],
-            [*model.velocities, *model.rows], method.solver, failure == "nan",
-        )  # fmt: skip
+        names = core.NumberNames(
+            numbers=[f"{kind} of {name!r}" for kind, names in kinds for name in names],
+            equations=[*model.velocities, *model.rows],
+            solver=method.solver,
+        )
+        self.native = core.NumberStep(model.native, method.native_options(1e-14), float(dt), names, failure == "nan")
 
     def compute(self, q: Any, p: Any, u: Any, order: int) -> tuple[Array, ...]:
         """q' (..., nq), p' (..., nv), from order 1 J (..., nx, m), and of order 2 H (..., nx, m, m); nx = nq + nv.
@@ -64,7 +63,9 @@ class NumberStep:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
         rows = [np.ascontiguousarray(np.broadcast_to(x, (*lead, n))) for x, n in zip(given, self.sizes, strict=True)]
         out = tuple(np.empty((*lead, *shape)) for shape in self.shapes(order))
-        failed = self.native.compute(*rows, *out, *(np.empty(0),) * (2 - order))
+        arrays = dict(zip(("q", "p", "u"), rows, strict=True))
+        results = dict(zip(("q1", "p1", "J", "H"), (*out, *(np.empty(0),) * (2 - order)), strict=True))
+        failed = self.native.compute(**arrays, **results)
         if failed is None:
             return out
         text, no_solution, residual, worst = failed

@@ -15,7 +15,7 @@ from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.variational import ACTIONS, SOLVERS, Variational
+from symplectree.integrators.variational import Variational
 from symplectree.lie import Array
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.substeps import can_be_halved, linearize_halves
@@ -138,7 +138,7 @@ def linearize(
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
     motion = Prescribed(model, _straight_paths(model, prescribed, q, dt), float(dt))
-    native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.driven)), chosen)
+    native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.indices)), chosen)
     weights = None if contract is None else _weights(contract, 2 * model.nv)
     step = _Step(model, method, native, (q, p), source, motion, order, weights, chosen)
     try:
@@ -175,6 +175,8 @@ class _Step(NamedTuple):
 
     def linearized(self) -> Linearization:
         """Raises ConvergenceError when the step has no solution in one."""
+        import symplectree._core as core
+
         model, native, motion, weights, (q, p) = self.model, self.native, self.motion, self.weights, self.state
         nv, rows, n = model.nv, len(model.rows), native.inputs
         q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
@@ -185,9 +187,12 @@ class _Step(NamedTuple):
         tau, inputs = self.forces.tau[0], self.forces.inputs[0]
         target = motion.place(q, motion.dt) if motion else q
         rates = motion.rate(motion.dt) if motion else np.zeros(nv)
-        if not native.compute(
-            q, p, tau, inputs, target, rates, q1, p1, multipliers, first, of_multipliers, second, contracted, hessian
-        ):
+        conditions = core.StepConditions(q=q, p=p, tau=tau, inputs=inputs, target=target, rates=rates)
+        results = core.StepResults(
+            q=q1, p=p1, multipliers=multipliers, first=first, multipliers_first=of_multipliers, second=second,
+            weights=contracted, hessian=hessian,
+        )  # fmt: skip
+        if not native.compute(conditions, results):
             raise self._failure()
         by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
         if motion:
@@ -239,7 +244,7 @@ def _rates_of_straight_paths(model: Model, motion: Prescribed, size: int) -> Arr
 def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:
     """Derivatives of (q', p') and of the multipliers in the parameters, after `compute` gave `first`."""
     of_state, of_multipliers = np.zeros((len(first), len(chosen))), np.zeros((rows, len(chosen)))
-    if chosen and (refused := native.follow(first, of_state, of_multipliers)) >= 0:
+    if chosen and (refused := native.differentiate_in_parameters(first, of_state, of_multipliers)) >= 0:
         raise ModelError(
             f"the constraints cannot follow parameter {chosen[refused].name!r}: they are redundant, and a change of it "
             "would tear them apart; leave it out, or one of the constraints"
@@ -273,13 +278,10 @@ def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int,
     if key not in known:
         if len(known) > 16:
             known.clear()
-        native = core.Linearizer(
-            model.tree_native, ACTIONS.index(method.action), float(method.alpha), SOLVERS.index(method.solver),
-            1e-14 if method.tol is None else float(method.tol), method.max_iterations, dt,
-            np.array(prescribed, dtype=float),
-        )  # fmt: skip
+        options = method.native_options(1e-14)
+        native = core.Linearizer(model.tree_native, options, dt, np.array(prescribed, dtype=float))
         if chosen:
-            native.parametrize(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
+            native.set_parameters(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
         known[key] = native if model.shared is None else SharedLinearizer(model.shared, native)
     return known[key]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.lie import Array
-from symplectree.sharing import derivatives, runs
+from symplectree.sharing import derivatives
 from symplectree.sharing.spread import Sharing, Spread
 
 BASE = 6  # velocities of a floating root
@@ -219,9 +219,6 @@ class SharedCore:
 
     def shape_derivatives(self, q: Array, *out: Array) -> None:
         derivatives.shape_derivatives(self.core, self.sharing, q, out)
-
-    def run_classical(self, *arguments: Any) -> int:
-        return runs.run_classical(self.core, self.sharing, *arguments)
 
 
 def _projected(M: Array, C: Array) -> Array:

@@ -32,28 +32,36 @@ class SharedLinearizer:
         """`residual` and `worst` (among velocities and rows of the tree)."""
         return getattr(self.native, name)
 
-    def compute(
-        self, q: Array, p: Array, tau: Array, inputs: Array, target: Array, rates: Array, q1: Array, p1: Array,
-        multipliers: Array, first: Array, multipliers_first: Array, second: Array, weights: Array, hessian: Array,
-    ) -> bool:  # fmt: skip
+    def compute(self, conditions: Any, results: Any) -> bool:
+        import symplectree._core as core
+
+        second, weights = results.second, results.weights
         if len(weights):
-            second = np.empty((len(p1) * 2, self.inputs, self.inputs))
+            second = np.empty((len(results.p) * 2, self.inputs, self.inputs))
         m, n = self.sharing, self.native.inputs
-        nv, rows, s = len(m.lead_v), len(m.full.rows), m.spread(q)
+        nv, rows, s = len(m.lead_v), len(m.full.rows), m.spread(conditions.q)
         whole = np.empty(len(m.lead_q)), np.empty(nv), np.empty(rows)
         A, G = np.empty((2 * nv, n)), np.zeros((rows, n))
         H = np.empty((2 * nv, n, n) if second.size else (0,))
-        given = m.placed(tau), inputs, m.spread(target).q, m.placed(rates)
-        if not self.native.compute(s.q, m.placed(p), *given, *whole, A, G, H, NOTHING, NOTHING):
+        tree = core.StepConditions(
+            q=s.q, p=m.placed(conditions.p), tau=m.placed(conditions.tau), inputs=conditions.inputs,
+            target=m.spread(conditions.target).q, rates=m.placed(conditions.rates),
+        )  # fmt: skip
+        found = core.StepResults(
+            q=whole[0], p=whole[1], multipliers=whole[2], first=A, multipliers_first=G, second=H,
+            weights=NOTHING, hessian=NOTHING,
+        )  # fmt: skip
+        if not self.native.compute(tree, found):
             return False
         end = m.spread(whole[0][m.kept_q])
         T = self._start(m.matrix(s))
-        q1[:], p1[:], multipliers[:] = whole[0][m.kept_q], m.forces(end, whole[1]), whole[2][m.kept_rows]
+        results.q[:], results.p[:] = whole[0][m.kept_q], m.forces(end, whole[1])
+        results.multipliers[:] = whole[2][m.kept_rows]
         slopes = A @ T
         bend = m.gathered(end.curve * whole[1])  # Σ φ'' p': how p' turns with q'
         dq = slopes[m.kept_v]
-        first[:] = np.vstack([dq, m.forces(end, slopes[nv:].T).T + bend[:, None] * dq])
-        multipliers_first[:] = G[m.kept_rows] @ T
+        results.first[:] = np.vstack([dq, m.forces(end, slopes[nv:].T).T + bend[:, None] * dq])
+        results.multipliers_first[:] = G[m.kept_rows] @ T
         self._whole, self._end, self._bend = A, end, bend
         if second.size:
             own = np.arange(len(m.kept_v))
@@ -66,14 +74,14 @@ class SharedLinearizer:
             ddp = np.moveaxis(m.gathered(np.moveaxis(parts, 0, -1)), -1, 0) + bend[:, None, None] * ddq
             second[:] = np.concatenate([ddq, ddp])
         if len(weights):
-            hessian[:] = np.einsum("i,ijk->jk", weights, second)
+            results.hessian[:] = np.einsum("i,ijk->jk", weights, second)
         return True
 
-    def follow(self, first: Array, out: Array, multipliers: Array) -> int:
+    def differentiate_in_parameters(self, first: Array, out: Array, multipliers: Array) -> int:
         """Derivatives in the parameters, after `compute`; the parameter that constraints cannot follow, or −1."""
         m, nv = self.sharing, len(self.sharing.lead_v)
         D, G = np.zeros((2 * nv, out.shape[1])), np.zeros((len(m.full.rows), out.shape[1]))
-        torn: int = self.native.follow(self._whole, D, G)
+        torn: int = self.native.differentiate_in_parameters(self._whole, D, G)
         dq = D[m.kept_v]
         out[:] = np.vstack([dq, m.forces(self._end, D[nv:].T).T + self._bend[:, None] * dq])
         multipliers[:] = G[m.kept_rows]

@@ -7,7 +7,6 @@ and the forces of all other rows. States are the same whether many steps are tak
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,12 @@ class SharedRun:
         self.sharing, self.run = sharing, run
 
     def __getattr__(self, name: str) -> Any:
-        """`came_by`, `residual`, `worst` (among velocities and rows of the tree) and `fastest`."""
+        """`set_last_step_length`, `residual`, `worst` (of velocities and rows of the tree) and `largest_turn`."""
         return getattr(self.run, name)
 
-    def reset(self, q: Array, p: Array, rate: Array) -> None:
+    def reset(self, q: Array, p: Array, rates: Array) -> None:
         m = self.sharing
-        self.run.reset(m.spread(q).q, m.placed(p), m.placed(rate))
+        self.run.reset(m.spread(q).q, m.placed(p), m.placed(rates))
 
     def state(self, q: Array, p: Array) -> None:
         whole = np.empty((1, len(self.sharing.lead_q))), np.empty((1, len(self.sharing.lead_v)))
@@ -42,27 +41,28 @@ class SharedRun:
         v[:] = whole[self.sharing.kept_v]
 
     def advance(
-        self, first: int, steps: int, save_every: int, q_saved: Array, p_saved: Array, counts: Array,
-        multipliers: Array, reactions: Array, tau: Array, inputs: Array, function: Callable[[float], None] | None,
-        q: Array, v: Array, targets: Array, rates: Array,
-    ) -> int:  # fmt: skip
-        m, rows = self.sharing, len(self.sharing.full.rows)
-        nq, nv = len(m.lead_q), len(m.lead_v)
-        whole = np.full((len(q_saved), nq), np.nan), np.empty((len(q_saved), nv))
-        forces = np.empty((len(multipliers), rows))
-        reacted = np.empty((len(reactions), nv if reactions.shape[1] else 0))
-        asked = Asked(m, tau, function, q, v)
+        self, *, dt: float, first: int, steps: int, save_every: int, forces: Any, prescribed: Any, recording: Any
+    ) -> int:
+        m = self.sharing
+        tree = _tree_recording(m, recording)
+        saved: Any = tree.q
+        saved[:] = np.nan
         try:
             done: int = self.run.advance(
-                first, steps, save_every, *whole, counts, forces, reacted, asked.tau, inputs, asked.function, asked.q,
-                asked.v, m.spread(targets).q, m.placed(rates),
-            )  # fmt: skip
+                dt=dt,
+                first=first,
+                steps=steps,
+                save_every=save_every,
+                forces=_tree_forces(m, forces),
+                prescribed=_tree_prescribed(m, prescribed),
+                recording=tree,
+            )
         finally:  # a force function may raise
-            saved = ~np.isnan(whole[0][:, 0])
-            q_saved[saved], p_saved[saved] = self._reduced(*(x[saved] for x in whole))
-            multipliers[:] = forces[:, m.kept_rows]
-            if reactions.shape[1]:
-                reactions[:] = reacted[:, m.kept_v]
+            taken = ~np.isnan(saved[:, 0])
+            recording.q[taken], recording.x[taken] = self._reduced(saved[taken], tree.x[taken])
+            recording.multipliers[:] = tree.multipliers[:, m.kept_rows]
+            if recording.reactions.shape[1]:
+                recording.reactions[:] = tree.reactions[:, m.kept_v]
         return done
 
     def _reduced(self, q: Array, p: Array) -> tuple[Array, Array]:
@@ -71,50 +71,97 @@ class SharedRun:
         return own, m.forces(m.spread(own), p)
 
 
-class Asked:
-    """Forces that the core asks for: `tau`, and where there is a function, buffers of the tree's size around it."""
+class SharedClassicalRun:
+    """The same on (q, v): steps one by one, each from where followers have to be, so that rounding does not take them
+    away."""
 
-    def __init__(self, m: Sharing, tau: Array, function: Callable[[float], None] | None, q: Array, v: Array) -> None:
-        self.q, self.v, self.tau = np.zeros(len(m.lead_q)), np.zeros(len(m.lead_v)), m.placed(tau)
+    def __init__(self, sharing: Sharing, run: Any) -> None:
+        self.sharing, self.run = sharing, run
+        self.q, self.v = np.empty(len(sharing.kept_q)), np.empty(len(sharing.kept_v))
 
-        def ask(t: float) -> None:
-            assert function is not None
-            q[:], v[:] = self.q[m.kept_q], self.v[m.kept_v]
-            function(t)
-            self.tau[:] = m.placed(tau)
+    def reset(self, q: Array, v: Array, rates: Array) -> None:
+        self.q[:], self.v[:] = q, v
 
-        self.function = None if function is None else ask
+    def state(self, q: Array, v: Array) -> None:
+        q[:], v[:] = self.q, self.v
+
+    def advance(
+        self, *, dt: float, first: int, steps: int, save_every: int, forces: Any, prescribed: Any, recording: Any
+    ) -> int:
+        import symplectree._core as core
+
+        m, given, motion = self.sharing, _tree_forces(self.sharing, forces), _tree_prescribed(self.sharing, prescribed)
+        whole, speed = np.empty(len(m.lead_q)), np.empty(len(m.lead_v))
+        for k in range(steps):
+            s = m.spread(self.q)
+            self.run.reset(s.q, m.velocity(s, self.v), np.zeros(len(m.lead_v)))
+            one = _tree_recording(m, recording, saved=1)
+            done = self.run.advance(
+                dt=dt,
+                first=first + k,
+                steps=1,
+                save_every=1,
+                forces=core.ForceRows(
+                    tau=given.tau if len(given.tau) == 1 else given.tau[k : k + 1],
+                    inputs=given.inputs if len(given.inputs) == 1 else given.inputs[k : k + 1],
+                    function=given.function,
+                    q=given.q,
+                    v=given.v,
+                ),
+                prescribed=core.PrescribedRows(
+                    targets=motion.targets[k : k + 1],
+                    rates=motion.rates[k : k + 1],
+                    accelerations=motion.accelerations[2 * k : 2 * k + 3],
+                ),
+                recording=one,
+            )
+            self.run.state(whole, speed)
+            self.q[:], self.v[:] = whole[m.kept_q], speed[m.kept_v]
+            row = k // save_every
+            if k % save_every == 0 and row < len(recording.multipliers):
+                recording.multipliers[row] = one.multipliers[0, m.kept_rows]
+                if recording.reactions.shape[1]:
+                    recording.reactions[row] = one.reactions[0, m.kept_v]
+            if not done:
+                return k
+            if (k + 1) % save_every == 0:
+                recording.q[row], recording.x[row] = self.q, self.v
+        return steps
 
 
-def run_classical(
-    core: Any, m: Sharing, method: int, t0: float, h: float, first: int, steps: int, save_every: int, q: Array, v: Array,
-    q_saved: Array, v_saved: Array, tau: Array, inputs: Array, function: Callable[[float], None] | None, q_buffer: Array,
-    v_buffer: Array, driven: Array, targets: Array, rates: Array, accelerations: Array, multipliers: Array,
-    reactions: Array,
-) -> int:  # fmt: skip
-    """Steps one by one, each from where followers have to be, so that rounding does not take them away."""
-    rows, (nq, nv) = len(m.full.rows), (len(m.lead_q), len(m.lead_v))
-    asked = Asked(m, tau, function, q_buffer, v_buffer)
-    held = m.places(driven)
-    places, speeds, given = m.spread(targets).q, m.placed(rates), m.placed(accelerations)
-    for k in range(steps):
-        s = m.spread(q)
-        whole, speed = s.q, m.velocity(s, v)
-        forces, reacted = np.empty((1, rows)), np.empty((1, nv if reactions.shape[1] else 0))
-        done = core.run_classical(
-            method, t0, h, first + k, 1, 1, whole, speed, np.empty((1, nq)), np.empty((1, nv)),
-            asked.tau if len(tau) == 1 else asked.tau[k : k + 1], inputs if len(inputs) == 1 else inputs[k : k + 1],
-            asked.function, asked.q, asked.v, held, places[k : k + 1], speeds[k : k + 1], given[2 * k : 2 * k + 3],
-            forces, reacted,
-        )  # fmt: skip
-        q[:], v[:] = whole[m.kept_q], speed[m.kept_v]
-        row = k // save_every
-        if k % save_every == 0 and row < len(multipliers):
-            multipliers[row] = forces[0, m.kept_rows]
-            if reactions.shape[1]:
-                reactions[row] = reacted[0, m.kept_v]
-        if not done:
-            return k
-        if (k + 1) % save_every == 0:
-            q_saved[row], v_saved[row] = q, v
-    return steps
+def _tree_recording(m: Sharing, recording: Any, saved: int | None = None) -> Any:
+    """Where the core records the tree, in as many rows, or so many; counts go where they belong."""
+    import symplectree._core as core
+
+    count = len(recording.q) if saved is None else saved
+    nv = len(m.lead_v)
+    return core.Recording(
+        q=np.empty((count, len(m.lead_q))),
+        x=np.empty((count, nv)),
+        counts=recording.counts,
+        multipliers=np.empty((count, len(m.full.rows))),
+        reactions=np.empty((count, nv if recording.reactions.shape[1] else 0)),
+    )
+
+
+def _tree_prescribed(m: Sharing, rows: Any) -> Any:
+    import symplectree._core as core
+
+    return core.PrescribedRows(
+        targets=m.spread(rows.targets).q, rates=m.placed(rows.rates), accelerations=m.placed(rows.accelerations)
+    )
+
+
+def _tree_forces(m: Sharing, rows: Any) -> Any:
+    """Forces that the core asks for: where there is a function, buffers of the tree's size are around it."""
+    import symplectree._core as core
+
+    q, v, tau = np.zeros(len(m.lead_q)), np.zeros(len(m.lead_v)), m.placed(rows.tau)
+    own_q, own_v, own_tau, function = rows.q, rows.v, rows.tau, rows.function
+
+    def ask(t: float) -> None:
+        own_q[:], own_v[:] = q[m.kept_q], v[m.kept_v]
+        function(t)
+        tau[:] = m.placed(own_tau)
+
+    return core.ForceRows(tau=tau, inputs=rows.inputs, function=None if function is None else ask, q=q, v=v)

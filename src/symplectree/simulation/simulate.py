@@ -212,7 +212,7 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *
     errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors)
-    projected = velocities(model, q, momenta(model, q, v), v, prescribed.driven)
+    projected = velocities(model, q, momenta(model, q, v), v, prescribed.indices)
     change = np.abs(projected - v)
     if np.any(change > 1e-9 * (1 + np.abs(v))) and not told:
         worst = int(np.argmax(change))

@@ -1,0 +1,11 @@
+#include "integrators/body_action/root_direction.hpp"
+#include "integrators/make_run.hpp"
+#include "integrators/newton_run.hpp"
+
+namespace symplectree {
+
+std::unique_ptr<Run> cayley_run(const Model& m, const MethodOptions& options) {
+  return std::make_unique<NewtonRun<TreeScheme<Cayley>>>(m, options, options.solver);
+}
+
+}  // namespace symplectree

@@ -1,0 +1,12 @@
+#include "integrators/gauss/collocation_run.hpp"
+
+#include "integrators/make_run.hpp"
+
+namespace symplectree {
+
+std::unique_ptr<Run> collocation_run(const Model& m, const MethodOptions& options, int stages) {
+  if (stages == 2) return std::make_unique<CollocationRun<2>>(m, options, stages);
+  return std::make_unique<CollocationRun<4>>(m, options, stages);
+}
+
+}  // namespace symplectree

@@ -1,0 +1,31 @@
+// Runs of every method, behind functions, so that each is compiled once and by itself.
+#pragma once
+
+#include <memory>
+
+#include "integrators/body_action/step_code.hpp"
+#include "integrators/method_options.hpp"
+#include "integrators/run_interface.hpp"
+
+namespace symplectree {
+
+// Variational steps of second order, by the action that the options name.
+std::unique_ptr<Run> newton_run(const Model& m, const MethodOptions& options);
+
+// Of one action each.
+std::unique_ptr<Run> cayley_run(const Model& m, const MethodOptions& options);
+std::unique_ptr<Run> chord_run(const Model& m, const MethodOptions& options);
+std::unique_ptr<Run> exponential_run(const Model& m, const MethodOptions& options);
+std::unique_ptr<Run> midpoint_run(const Model& m, const MethodOptions& options);
+std::unique_ptr<Run> reduced_run(const Model& m, const MethodOptions& options);
+// Of the action Cayley by Newton's method, in code made for this model.
+std::unique_ptr<Run> compiled_run(const Model& m, const MethodOptions& options, const StepCode& code);
+
+// Gauss collocation with 2, 3 or 4 stages; tolerance, max_iterations and substeps count.
+std::unique_ptr<Run> collocation_run(const Model& m, const MethodOptions& options, int stages);
+
+// Explicit methods on (q, v).
+enum class ClassicalMethod { SemiImplicitEuler, RungeKutta4 };
+std::unique_ptr<Run> classical_run(const Model& m, ClassicalMethod method);
+
+}  // namespace symplectree

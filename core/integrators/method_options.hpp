@@ -1,0 +1,23 @@
+// How steps are taken: what symplectree/integrators/variational.py and reduced.py let users choose, by the same names.
+#pragma once
+
+#include "kinematics/retraction.hpp"
+
+namespace symplectree {
+
+enum class Action { Cayley, Chord, Exponential, Midpoint, Reduced };
+enum class Solver { Newton, Riqn, Broyden, Dense };
+enum class Guess { Extrapolate, Current, Velocity, Acceleration };
+
+struct MethodOptions {
+  Action action = Action::Cayley;
+  double alpha = 0.5;                          // of Midpoint and Reduced: weight of a step's end
+  Retraction retraction = Retraction::Cayley;  // of Reduced
+  Solver solver = Solver::Newton;
+  Guess guess = Guess::Extrapolate;
+  double tolerance = 1e-11;  // of the residual, relative to what it is made of; of collocation, of the stages
+  int max_iterations = 50;   // from one guess
+  int substeps = 6;          // how often a step without solution may be halved
+};
+
+}  // namespace symplectree

@@ -1,0 +1,51 @@
+// Velocity and acceleration in a state, under constraints and prescribed coordinates where there are any.
+#pragma once
+
+#include "constraints/constrained_dynamics.hpp"
+
+namespace symplectree {
+
+class StateDynamics {
+ public:
+  explicit StateDynamics(const Model& m) : m_(m), w_(m), constrained_(m), free_(constrained_.is_free()) {}
+
+  // Mark velocities whose coordinates are prescribed.
+  void set_prescribed(const std::vector<char>& velocities) {
+    constrained_.prescribed = velocities;
+    free_ = constrained_.is_free();
+  }
+  // Are there neither constraints nor prescribed coordinates?
+  bool is_free() const { return free_; }
+
+  // v = M(q)⁻¹ p, of p without what constraints take from it; prescribed velocities are those of `rates`.
+  void velocity(const double* q, const double* p, const double* rates, double* v) {
+    if (free_) {
+      factorize_mass(m_, q, w_);
+      return solve_mass(m_, p, v, w_);
+    }
+    std::copy(rates, rates + m_.nv, v);
+    constrained_.velocity(q, p, v);
+  }
+
+  // a ← the acceleration in the state (q, v); prescribed ones are read from a.
+  void acceleration(const double* q, const double* v, const double* tau, const double* inputs, double* a) {
+    if (free_) return forward_dynamics(m_, q, v, tau, inputs, a, w_);
+    constrained_.acceleration(q, v, tau, inputs, a);
+  }
+
+  // Of the last acceleration, unless the state is free: forces of the constraints,
+  const std::vector<double>& multipliers() const { return constrained_.multipliers; }
+  // and out (nv) ← those on prescribed coordinates.
+  void reactions(const double* q, const double* v, const double* a, const double* tau, const double* inputs,
+                 double* out) {
+    constrained_.reaction(q, v, a, tau, inputs, out);
+  }
+
+ private:
+  const Model& m_;
+  Workspace<double> w_;
+  Constrained constrained_;
+  bool free_;
+};
+
+}  // namespace symplectree
