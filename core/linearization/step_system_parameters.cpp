@@ -3,7 +3,7 @@
 
 namespace symplectree {
 
-template std::unique_ptr<StepSystem<Jet, Jet>> step_system(const ModelOf<Jet>& m, const StepLayout& layout, int action,
-                                                           double alpha);
+template std::unique_ptr<StepSystem<Jet, Jet>> step_system(const ModelOf<Jet>& m, const StepLayout& layout,
+                                                           Action action, double alpha);
 
 }  // namespace symplectree

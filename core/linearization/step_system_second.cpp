@@ -4,7 +4,7 @@
 namespace symplectree {
 
 template std::unique_ptr<StepSystem<DualOf<Jet>, double>> step_system(const ModelOf<double>& m,
-                                                                      const StepLayout& layout, int action,
+                                                                      const StepLayout& layout, Action action,
                                                                       double alpha);
 
 }  // namespace symplectree
