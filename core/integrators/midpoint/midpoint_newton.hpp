@@ -8,18 +8,15 @@
 // K is the body's inertia between ν̄ and ν; c and d hold −ad_Sᵀ P, P the momentum carried, and gravity, for which the
 // coordinate nearer the root turns the other's way of the carried mass: it needs no linear part of ξ. Elimination:
 //   U = A s + c,  u = Aᵀ s̄ + d,  D = s̄ᵀ A s + O,  A_λ += Xᵀ (A − U D⁻¹ uᵀ) X.
-//
-// With lines and wrenches, ξ is needed in full, and y has a third twist ζ̄ that forces without energy work on, half at
-// each end. A wrench Q fixed in the world gives K its turning with the body and c the part −ad_Sᵀ Q. How a line's
-// tension changes with its two ends is local to a body when the other end is the world, and else of rank three (six
-// with a damper), solved for by one more sweep for each.
+// Of lines and wrenches see midpoint_loads.hpp.
 #pragma once
 
 #include <Eigen/LU>
+#include <memory>
 
 #include "dynamics/lagrangian_derivatives.hpp"
 #include "integrators/body_action/tree_elimination.hpp"
-#include "integrators/midpoint/line_tension.hpp"
+#include "integrators/midpoint/midpoint_loads.hpp"
 #include "spatial/block_matrix.hpp"
 
 namespace symplectree {
@@ -49,39 +46,21 @@ class MidpointTree {
         pivot_(m.size()) {
     for (const JointSpring& e : m.joint_springs) stiffness_[e.v] += e.stiffness;
     if constexpr (kLoads) {
-      couplings_ = couplings_of(m);
-      lines_.resize(m.lines.size());
-      const Eigen::Index k = static_cast<Eigen::Index>(couplings_.size());
+      loads_ = std::make_unique<MidpointLoads>(m);
+      const Eigen::Index k = static_cast<Eigen::Index>(loads_->couplings().size());
       small_.resize(k, k), right_.resize(k), lambda_.resize(k);
       lu_ = Eigen::PartialPivLU<Eigen::MatrixXd>(k);
     }
-  }
-
-  // A component of a line's tension between two moving bodies: that of its spring (row 2, ξ̄) or damper (row 4, ζ̄).
-  struct Coupling {
-    int line, row;
-    Vec3<double> axis;
-  };
-
-  static std::vector<Coupling> couplings_of(const Model& m) {
-    std::vector<Coupling> out;
-    const Mat3<double> axes = Mat3<double>::identity();
-    for (int l = 0; l < static_cast<int>(m.lines.size()); ++l) {
-      const Line& line = m.lines[l];
-      if (is_local(line)) continue;
-      for (int row : {2, 4})
-        for (int k = 0; k < 3; ++k)
-          if (row == 2 ? line.function >= 0 || line.stiffness != 0 : line.damping != 0)
-            out.push_back({l, row, axes.column(k)});
-    }
-    return out;
   }
 
   // δ with −∂r/∂q' δ = r.
   void direction(const Middle& mid, double h, const double* q0, const double* q1, const double* r, double* delta) {
     std::fill(fresh_.begin(), fresh_.end(), 1);
     for (auto& g : g_) g = {};
-    if constexpr (kLoads) start_loads(mid);
+    if constexpr (kLoads) {
+      for (int i = 1; i < m_.size(); ++i) start(i);
+      loads_->add_to(mid, [this](int i) -> BlockMatrix<R, C>& { return matrix(i); });
+    }
     for (int i = m_.size() - 1; i > 0; --i) {
       const Body& b = m_.bodies[i];
       start(i);
@@ -95,7 +74,7 @@ class MidpointTree {
     }
     outward(mid, delta);
     if constexpr (kLoads)
-      if (!couplings_.empty()) add_tensions(mid, r, delta);
+      if (!loads_->couplings().empty()) add_tensions(mid, r, delta);
   }
 
  private:
@@ -278,103 +257,23 @@ class MidpointTree {
     outward(mid, delta);
   }
 
-  // Does the line's change of tension concern one body only?
-  static bool is_local(const Line& line) { return line.a.body == 0 || line.b.body == 0 || line.a.body == line.b.body; }
-
-  // What lines and wrenches add to K.
-  void start_loads(const Middle& mid) {
-    const Workspace<double>& at = mid.at;
-    for (int i = 1; i < m_.size(); ++i) start(i);
-    for (std::size_t l = 0; l < m_.lines.size(); ++l) {
-      const Line& line = m_.lines[l];
-      lines_[l] = line_change(m_, line, at);
-      const LineState<double> s = line_state(line, m_.potentials, position(line.b, at) - position(line.a, at));
-      const double drag = line.damping * dot(s.u, lines_[l].velocity[1] - lines_[l].velocity[0]);
-      for (int end = 0; end < 2; ++end) {
-        const double sign = end == 0 ? 1 : -1;
-        add_turning(2, lines_[l].body[end], lines_[l].arm[end], (sign * s.slope_over_length) * s.d);
-        add_turning(4, lines_[l].body[end], lines_[l].arm[end], (sign * drag) * s.u);
-      }
-      if (is_local(line)) add_local(lines_[l]);
-    }
-    for (const Wrench& row : m_.wrenches) {
-      if (!row.world_axes) continue;  // one that turns with the body stays what it is for the body
-      const Spatial<double> f = world_wrench(row, mid.inputs.data(), at);
-      const int i = row.point.body;
-      add_turning(4, i, position(row.point, at) - at.pose[i].x, f.linear);
-      if (i > 0) matrix(i).at[4][2] += hat_times(f.angular, Mat3<double>::identity());
-    }
-  }
-
-  // A force fixed in the world at a point of body i: the virtual way of the point, times f × ξ's rotation.
-  void add_turning(int row, int i, const Vec3<double>& arm, const Vec3<double>& f) {
-    if (i == 0) return;
-    const Mat3<double> M = hat_times(f, Mat3<double>::identity());
-    matrix(i).at[row + 1][2] += M;
-    matrix(i).at[row][2] += hat_times(arm, M);
-  }
-
-  // The tension's change of a line of which at most one body moves.
-  void add_local(const LineChange& c) {
-    for (int a = 0; a < 2; ++a)
-      for (int b = 0; b < 2; ++b) {
-        const int i = c.body[a];
-        if (i == 0 || c.body[b] == 0) continue;
-        const double sign = a == b ? -1 : 1;
-        couple(matrix(i), 2, 2, c.arm[a], c.arm[b], scaled(sign, c.stiffness));
-        couple(matrix(i), 4, 2, c.arm[a], c.arm[b], scaled(sign, c.turning));
-        couple(matrix(i), 4, 0, c.arm[a], c.arm[b], scaled(sign, c.damping));
-        const Mat3<double> M = times_hat(scaled(-sign, c.damping), c.velocity[b]);
-        matrix(i).at[5][2] += M;
-        matrix(i).at[4][2] += hat_times(c.arm[a], M);
-      }
-  }
-
-  // A += (way of point p by the twist in y's blocks row, row + 1)ᵀ M (way of point q by that in x's).
-  static void couple(BlockMatrix<R, C>& A, int row, int column, const Vec3<double>& p, const Vec3<double>& q,
-                     const Mat3<double>& M) {
-    const Mat3<double> T = times_hat(scaled(-1.0, M), q);
-    A.at[row + 1][column] += T, A.at[row + 1][column + 1] += M;
-    A.at[row][column] += hat_times(p, T), A.at[row][column + 1] += hat_times(p, M);
-  }
-
   // With E and T the couplings' rows in y and x, −∂r/∂q' = tree + E Tᵀ: (1 + Tᵀ tree⁻¹ E) λ = Tᵀ tree⁻¹ r, then
   // δ = tree⁻¹ (r − E λ). To begin with, x is that of tree⁻¹ r.
   void add_tensions(const Middle& mid, const double* r, double* delta) {
-    for (std::size_t k = 0; k < couplings_.size(); ++k) right_[k] = tension(couplings_[k]);
-    for (std::size_t c = 0; c < couplings_.size(); ++c) {
+    const std::vector<MidpointLoads::Coupling>& couplings = loads_->couplings();
+    for (std::size_t k = 0; k < couplings.size(); ++k) right_[k] = loads_->tension(couplings[k], x_);
+    for (std::size_t c = 0; c < couplings.size(); ++c) {
       for (auto& g : g_) g = {};
-      pull(couplings_[c], -1);
+      loads_->pull(couplings[c], -1, g_);
       solve(mid, nullptr, delta);
-      for (std::size_t k = 0; k < couplings_.size(); ++k) small_(k, c) = tension(couplings_[k]) + (k == c ? 1.0 : 0.0);
+      for (std::size_t k = 0; k < couplings.size(); ++k)
+        small_(k, c) = loads_->tension(couplings[k], x_) + (k == c ? 1.0 : 0.0);
     }
     lu_.compute(small_);
     lambda_ = lu_.solve(right_);
     for (auto& g : g_) g = {};
-    for (std::size_t k = 0; k < couplings_.size(); ++k) pull(couplings_[k], lambda_[k]);
+    for (std::size_t k = 0; k < couplings.size(); ++k) loads_->pull(couplings[k], lambda_[k], g_);
     solve(mid, r, delta);
-  }
-
-  // Unit forces of a coupling on the line's ends, times `size`, in g.
-  void pull(const Coupling& c, double size) {
-    const LineChange& l = lines_[c.line];
-    for (int end = 0; end < 2; ++end) {
-      const Vec3<double> f = (end == 0 ? -size : size) * c.axis;
-      g_[l.body[end]].add(c.row, 1, {cross(l.arm[end], f), f});
-    }
-  }
-
-  // The change of a line's force that the motion in x causes.
-  double tension(const Coupling& c) const {
-    const LineChange& l = lines_[c.line];
-    Vec3<double> way, speed;
-    for (int end = 0; end < 2; ++end) {
-      const auto& x = x_[l.body[end]].at;
-      const double sign = end == 0 ? -1 : 1;
-      way += sign * (x[3] + cross(x[2], l.arm[end]));
-      speed += sign * (x[1] + cross(x[0], l.arm[end]) + cross(x[2], l.velocity[end]));
-    }
-    return -dot(c.axis, c.row == 2 ? l.stiffness * way : l.turning * way + l.damping * speed);
   }
 
   const Model& m_;
@@ -388,8 +287,7 @@ class MidpointTree {
   std::vector<double> stiffness_, damping_;   // of each velocity: of the joint's own spring and damper
   std::vector<double> right_side_;
   std::vector<std::array<double, 36>> pivot_;  // of each body: D⁻¹
-  std::vector<LineChange> lines_;
-  std::vector<Coupling> couplings_;
+  std::unique_ptr<MidpointLoads> loads_;       // where there are lines or wrenches
   Eigen::MatrixXd small_;
   Eigen::VectorXd right_, lambda_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;

@@ -32,7 +32,7 @@ class MidpointScheme {
         rows_(m),
         start_(m),
         end_(m) {
-    const bool many = static_cast<int>(LoadedTree::couplings_of(m).size()) > m.nv;
+    const bool many = static_cast<int>(MidpointLoads::couplings_of(m).size()) > m.nv;
     if (solver == Solver::Dense || many || m.rows > 0 || !m.users.empty()) {
       dense_ = std::make_unique<MidpointDense>(m);
     } else if (m.has_lines_or_wrenches()) {
