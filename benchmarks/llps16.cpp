@@ -168,7 +168,7 @@ void compare(const char* name, int n) {
   const double h = 1e-3;
   std::vector<double> q0(n, 0.3), q1(n), p(n), tau(n), delta(n), none(1);
   for (int i = 0; i < n; ++i) q1[i] = 0.3 + 1e-3 * std::sin(i);
-  VariationalWorkspace w(m);
+  NewtonWorkspace w(m);
   const StepEnds<double> step{h, q0.data(), q1.data()};
   int worst = 0;
   compute_poses(m, q0.data(), *w.now);

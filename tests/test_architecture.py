@@ -22,16 +22,7 @@ HEADER_LINES, PYTHON_LINES = 300, 400
 KNOWN_ARROWS: set[tuple[str, str]] = set()
 
 # Files that are too long. To be emptied, never to grow.
-KNOWN_LONG = {
-    "core/constraints/loop_solver.hpp",
-    "core/constraints/row_evaluation.hpp",
-    "core/integrators/body_action/step.hpp",
-    "core/integrators/midpoint/midpoint_newton.hpp",
-    "core/integrators/newton_run.hpp",
-    "core/integrators/reduced/reduced_step.hpp",
-    "core/linearization/general_linearizer.hpp",
-    "core/linearization/step_equations.hpp",
-}
+KNOWN_LONG: set[str] = set()
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ class Constrained {
   RowValues rows_;
   LoopSolver loops_;
   Workspace<double> w_;
-  std::vector<General6<double>> inertia_;
+  std::vector<Matrix6<double>> inertia_;
   std::vector<Spatial<double>> force_;
   std::vector<std::array<double, 2>> bound_;
   std::vector<std::array<double, 36>> block_;

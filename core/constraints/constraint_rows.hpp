@@ -57,10 +57,10 @@ void evaluate_row_terms(const ModelOf<R>& m, const std::vector<int>& pull_start,
     const double x = value_of(q[r.q1]);
     double phi[4] = {x, 1, 0, 0};
     if (r.function >= 0) m.potentials[r.function].evaluate(x, phi);
-    out.value[r.row] = T(r.c1) * lifted(phi[0], phi[1], phi[2], q[r.q1]) + T(r.c2) * q[r.q2] - T(r.constant);
+    out.value[r.row] = T(r.c1) * taylor(phi[0], phi[1], phi[2], q[r.q1]) + T(r.c2) * q[r.q2] - T(r.constant);
     if constexpr (!WithDerivative) continue;
     T* c = &out.coefficient[coefficient_start[r.row]];
-    c[0] = T(r.c1) * lifted(phi[1], phi[2], phi[3], q[r.q1]), c[1] = T(r.c2);
+    c[0] = T(r.c1) * taylor(phi[1], phi[2], phi[3], q[r.q1]), c[1] = T(r.c2);
   }
 }
 

@@ -15,7 +15,7 @@ namespace symplectree {
 struct Front {
   int slots = 0, rows = 0, slot_capacity = 0, row_capacity = 0;
   std::vector<int> body, row;
-  std::vector<General6<double>> A;    // [slot][slot]
+  std::vector<Matrix6<double>> A;     // [slot][slot]
   std::vector<Spatial<double>> B, C;  // [slot][row]: force by a multiplier; row by a motion
   std::vector<double> E, e, natural;  // [row][row]; [row], natural: what a pivot of the row would be without loss
   std::vector<Spatial<double>> g;     // [slot]

@@ -12,7 +12,7 @@ namespace symplectree {
 // One linear system; all arrays are the caller's. `none` in `block` of a body: nothing besides S A S'.
 struct LoopSystem {
   const Workspace<double>*left = nullptr, *right = nullptr;
-  const General6<double>* A = nullptr;            // of each body
+  const Matrix6<double>* A = nullptr;             // of each body
   const Spatial<double>* force = nullptr;         // of each body, added to A η; may be null
   const double* stiff = nullptr;                  // of each velocity, added to S A S'
   const std::array<double, 36>* block = nullptr;  // of each body with several velocities: added instead of `stiff`

@@ -32,9 +32,9 @@ LineState<T> line_state(const LineOf<R>& line, const std::vector<Potential>& pot
   } else {
     double phi[4] = {};
     potentials[line.function].evaluate(value_of(s.length), phi);
-    s.energy = lifted(phi[0], phi[1], phi[2], s.length);
-    s.slope = lifted(phi[1], phi[2], phi[3], s.length);
-    s.curvature = lifted(phi[2], phi[3], 0, s.length);
+    s.energy = taylor(phi[0], phi[1], phi[2], s.length);
+    s.slope = taylor(phi[1], phi[2], phi[3], s.length);
+    s.curvature = taylor(phi[2], phi[3], 0, s.length);
   }
   const T inverse = zero ? T(0) : T(1) / s.length;
   s.u = inverse * d;

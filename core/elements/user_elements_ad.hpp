@@ -9,9 +9,9 @@
 namespace symplectree {
 
 template <class T, class R = double>
-class LiftedUsers {
+class UserElementsAD {
  public:
-  explicit LiftedUsers(const ModelOf<R>& m) : m_(m) {}
+  explicit UserElementsAD(const ModelOf<R>& m) : m_(m) {}
 
   // force (nv) += factor times the generalized forces of potentials, or of forces at the velocity v. `d` (nv) are the
   // increments by which q differs from its value.
@@ -78,7 +78,7 @@ class LiftedUsers {
 
   void execute(const Tape& tape) {
     out_.resize(tape.outputs), work_.resize(tape.work_size);
-    run_lifted(tape, in_.data(), out_.data(), work_.data());
+    run_tape_ad(tape, in_.data(), out_.data(), work_.data());
   }
 
   void values(const T* q, const T* v) {

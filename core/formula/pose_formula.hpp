@@ -53,7 +53,7 @@ struct FormulaWorkspace {
 template <class T>
 void run_formula(const PoseFormula& f, int order, const T* q, FormulaWorkspace<T>& w) {
   if constexpr (carries_derivatives<T>) {
-    run_lifted(f.tapes[order], q, w.raw.data(), w.work.data());
+    run_tape_ad(f.tapes[order], q, w.raw.data(), w.work.data());
   } else {
     f.tapes[order].run(q, w.raw.data(), w.work.data());
   }

@@ -6,9 +6,9 @@
 
 namespace symplectree {
 
-// f(x, y) from its value and derivatives at the values of x and y, as `lifted` of one variable.
+// f(x, y) from its value and derivatives at the values of x and y, as `taylor` of one variable.
 template <class T>
-T lifted(double f, double fx, double fy, double fxx, double fxy, double fyy, const T& x, const T& y) {
+T taylor(double f, double fx, double fy, double fxx, double fxy, double fyy, const T& x, const T& y) {
   const T a = x - T(value_of(x)), b = y - T(value_of(y));
   return T(f) + a * (T(fx) + T(0.5 * fxx) * a + T(fxy) * b) + b * (T(fy) + T(0.5 * fyy) * b);
 }
@@ -18,21 +18,21 @@ T lifted_power(const T& x, const T& y) {
   const double a = value_of(x), b = value_of(y), f = std::pow(a, b);
   const double log = a > 0 ? std::log(a) : 0;  // a base that is not positive has a constant exponent
   const auto power = [a](double factor, double exponent) { return factor == 0 ? 0.0 : factor * std::pow(a, exponent); };
-  return lifted(f, power(b, b - 1), log * f, power(b * (b - 1), b - 2), a > 0 ? power(1 + b * log, b - 1) : 0.0,
+  return taylor(f, power(b, b - 1), log * f, power(b * (b - 1), b - 2), a > 0 ? power(1 + b * log, b - 1) : 0.0,
                 log * log * f, x, y);
 }
 
 template <class T>
 T lifted_atan2(const T& y, const T& x) {
   const double a = value_of(y), b = value_of(x), s = a * a + b * b, fa = b / s, fb = -a / s;
-  return lifted(std::atan2(a, b), fa, fb, -2 * fa * a / s, (a * a - b * b) / (s * s), -2 * fb * b / s, y, x);
+  return taylor(std::atan2(a, b), fa, fb, -2 * fa * a / s, (a * a - b * b) / (s * s), -2 * fb * b / s, y, x);
 }
 
 // One operation of a tape.
 template <class T>
 T lifted_operation(Op op, const T& x, const T& y) {
   const double a = value_of(x), b = value_of(y);
-  const auto of = [&x](double f, double df, double ddf) { return lifted(f, df, ddf, x); };
+  const auto of = [&x](double f, double df, double ddf) { return taylor(f, df, ddf, x); };
   switch (op) {
     case Op::Add:
       return x + y;
@@ -121,7 +121,7 @@ T lifted_operation(Op op, const T& x, const T& y) {
 
 // `work` holds tape.work_size numbers.
 template <class T>
-void run_lifted(const Tape& tape, const T* in, T* out, T* work) {
+void run_tape_ad(const Tape& tape, const T* in, T* out, T* work) {
   for (const Instruction& i : tape.code) {
     if (i.op == Op::Const) {
       work[i.result] = T(i.constant);

@@ -44,7 +44,7 @@ Vec3<T> rotation_vector(const Quaternion<T>& q) {
     f1 = (s - f) / (2 * x);
     f2 = (-s * s - 3 * f1) / (2 * x);
   }
-  return (T(2) / q.w * lifted(f, f1, f2, zeta)) * q.v;
+  return (T(2) / q.w * taylor(f, f1, f2, zeta)) * q.v;
 }
 
 // The quaternion exp(w/2): cos(√x/2) and w sin(√x/2)/√x = w S with x = |w|², for which 2x S' + S = cos(√x/2)/2.
@@ -66,7 +66,7 @@ Quaternion<T> rotation_quaternion(const Vec3<T>& w) {
     s1 = (0.5 * c - s) / (2 * x);
     s2 = (-0.125 * s - 3 * s1) / (2 * x);
   }
-  return {lifted(c, -0.25 * s, -0.25 * s1, square), lifted(s, s1, s2, square) * w};
+  return {taylor(c, -0.25 * s, -0.25 * s1, square), taylor(s, s1, s2, square) * w};
 }
 
 // q turned by the rotation vector w, about its own axes.
@@ -78,7 +78,7 @@ Quaternion<T> turned(const Quaternion<T>& q, const Vec3<T>& w) {
 // The configuration of one joint reached from q, plain numbers or such that carry derivatives, by the increment d,
 // whose value is zero.
 template <class R, class Q, class T>
-void retract_lifted(const BodyOf<R>& b, const Q* q, const T* d, T* out) {
+void retract_ad(const BodyOf<R>& b, const Q* q, const T* d, T* out) {
   if (b.flat()) {
     for (int k = 0; k < b.nv; ++k) out[b.q + k] = T(q[b.q + k]) + d[b.v + k];
     return;
@@ -97,13 +97,13 @@ void retract_lifted(const BodyOf<R>& b, const Q* q, const T* d, T* out) {
 
 // The same of all joints.
 template <class R, class Q, class T>
-void retract_lifted(const ModelOf<R>& m, const Q* q, const T* d, T* out) {
-  for (int i = 1; i < m.size(); ++i) retract_lifted(m.bodies[i], q, d, out);
+void retract_ad(const ModelOf<R>& m, const Q* q, const T* d, T* out) {
+  for (int i = 1; i < m.size(); ++i) retract_ad(m.bodies[i], q, d, out);
 }
 
 // (q1 ⊖ q0), the increments from one configuration to the other (nv).
 template <class R, class T>
-void increments_lifted(const ModelOf<R>& m, const T* q0, const T* q1, T* d) {
+void increments_ad(const ModelOf<R>& m, const T* q0, const T* q1, T* d) {
   for (int i = 1; i < m.size(); ++i) {
     const BodyOf<R>& b = m.bodies[i];
     if (b.flat()) {

@@ -37,7 +37,7 @@ Spatial<T> tangent_inverse_transposed(Retraction kind, const Spatial<T>& x, cons
   const T square = dot(w, w);
   const DlogCoefficients k = dlog_coefficients(value_of(square));
   // Of dual numbers first derivatives only.
-  const T gamma = lifted(k.gamma, k.gamma1, k.gamma2, square), slope = lifted(k.gamma1, k.gamma2, 0, square);
+  const T gamma = taylor(k.gamma, k.gamma1, k.gamma2, square), slope = taylor(k.gamma1, k.gamma2, 0, square);
   const auto turned = [&](const Vec3<T>& f) {
     const Vec3<T> wf = cross(w, f);
     return f + half * wf + gamma * cross(w, wf);

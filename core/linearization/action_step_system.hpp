@@ -6,7 +6,7 @@
 
 namespace symplectree {
 
-// Equations: TreeEquations or MiddleEquations.
+// Equations: BodyActionEquations or MidpointEquations.
 template <class Equations, class T, class R>
 class ActionStepSystem final : public StepSystem<T, R> {
  public:
@@ -18,8 +18,8 @@ class ActionStepSystem final : public StepSystem<T, R> {
   }
 
   void evaluate(const StepPoint& at, const T* dz, T* E, T* O, const T& dh) override {
-    retract_lifted(m_, at.q0.data(), dz + l_.q0, q0_.data());
-    retract_lifted(m_, at.q1.data(), dz + l_.q1, q1_.data());
+    retract_ad(m_, at.q0.data(), dz + l_.q0, q0_.data());
+    retract_ad(m_, at.q1.data(), dz + l_.q1, q1_.data());
     sum(at.lambda, dz + l_.lambda, lambda_);
     for (int j = 0; j < m_.nv; ++j) tau_[j] = T(at.tau[j]);
     for (int j = 0; j < m_.inputs; ++j) inputs_[j] = T(at.inputs[j]);
@@ -63,13 +63,13 @@ std::unique_ptr<StepSystem<T, R>> step_system(const ModelOf<R>& m, const StepLay
                                               double alpha) {
   switch (action) {
     case Action::Cayley:
-      return std::make_unique<ActionStepSystem<TreeEquations<Cayley, T, R>, T, R>>(m, layout);
+      return std::make_unique<ActionStepSystem<BodyActionEquations<Cayley, T, R>, T, R>>(m, layout);
     case Action::Chord:
-      return std::make_unique<ActionStepSystem<TreeEquations<Chord, T, R>, T, R>>(m, layout);
+      return std::make_unique<ActionStepSystem<BodyActionEquations<Chord, T, R>, T, R>>(m, layout);
     case Action::Exponential:
-      return std::make_unique<ActionStepSystem<TreeEquations<Exponential, T, R>, T, R>>(m, layout);
+      return std::make_unique<ActionStepSystem<BodyActionEquations<Exponential, T, R>, T, R>>(m, layout);
     default:
-      return std::make_unique<ActionStepSystem<MiddleEquations<T, R>, T, R>>(m, layout, alpha);
+      return std::make_unique<ActionStepSystem<MidpointEquations<T, R>, T, R>>(m, layout, alpha);
   }
 }
 

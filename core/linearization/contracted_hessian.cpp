@@ -3,17 +3,17 @@
 
 namespace symplectree {
 
-std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, Action action, double alpha) {
+std::unique_ptr<HessianInterface> step_hessian(const Model& m, const StepLayout& layout, Action action, double alpha) {
   using Second = DualOf<Jet>;
   switch (action) {
     case Action::Cayley:
-      return std::make_unique<StepCurvature<TreeEquations<Cayley, Second>>>(m, layout, alpha);
+      return std::make_unique<StepHessian<BodyActionEquations<Cayley, Second>>>(m, layout, alpha);
     case Action::Chord:
-      return std::make_unique<StepCurvature<TreeEquations<Chord, Second>>>(m, layout, alpha);
+      return std::make_unique<StepHessian<BodyActionEquations<Chord, Second>>>(m, layout, alpha);
     case Action::Exponential:
-      return std::make_unique<StepCurvature<TreeEquations<Exponential, Second>>>(m, layout, alpha);
+      return std::make_unique<StepHessian<BodyActionEquations<Exponential, Second>>>(m, layout, alpha);
     default:
-      return std::make_unique<StepCurvature<MiddleEquations<Second>>>(m, layout, alpha, alpha);
+      return std::make_unique<StepHessian<MidpointEquations<Second>>>(m, layout, alpha, alpha);
   }
 }
 

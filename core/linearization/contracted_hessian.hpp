@@ -29,14 +29,15 @@ void add_bracket(const Model& m, const std::vector<double>& along, F&& f, Jet* o
   }
 }
 
-// Equations: TreeEquations or MiddleEquations of duals of jets, with the loads and local terms that go with them.
+// Equations: BodyActionEquations or MidpointEquations of duals of jets, with the loads and local terms that go with
+// them.
 template <class Equations>
-class StepCurvature final : public AnyCurvature {
+class StepHessian final : public HessianInterface {
   using Second = DualOf<Jet>;
 
  public:
   template <class... A>
-  StepCurvature(const Model& m, const StepLayout& layout, double alpha, A... equations)
+  StepHessian(const Model& m, const StepLayout& layout, double alpha, A... equations)
       : m_(m),
         l_(layout),
         equations_(m, equations...),
@@ -64,8 +65,8 @@ class StepCurvature final : public AnyCurvature {
       const int count = std::min(Jet::width, n - first);
       std::fill(dz_.begin(), dz_.end(), Jet());
       for (int k = 0; k < count; ++k) dz_[first + k].slope.set(k, 1);
-      retract_lifted(m_, at.q0.data(), dz_.data() + l_.q0, q0_.data());
-      retract_lifted(m_, at.q1.data(), dz_.data() + l_.q1, q1_.data());
+      retract_ad(m_, at.q0.data(), dz_.data() + l_.q0, q0_.data());
+      retract_ad(m_, at.q1.data(), dz_.data() + l_.q1, q1_.data());
       std::fill(g_.begin(), g_.end(), Jet());
       energies(at, w);
       if (l_.projected) projection(at, w);
@@ -119,7 +120,7 @@ class StepCurvature final : public AnyCurvature {
   void move(const Jets& q, const std::vector<double>& along, std::vector<Second>& out) {
     for (int j = 0; j < l_.nv; ++j) d_[j] = Second(Jet(), Jet(along[j]));
     for (int k = 0; k < m_.nq; ++k) out[k] = Second(q[k], Jet());
-    retract_lifted(m_, out.data(), d_.data(), out.data());
+    retract_ad(m_, out.data(), d_.data(), out.data());
   }
 
   // out (nv) += the gradient of the derivative along `along` of the function whose gradient is f.
@@ -132,8 +133,8 @@ class StepCurvature final : public AnyCurvature {
   const StepLayout l_;
   Equations equations_;
   RowEquations<Second> rows_;
-  std::conditional_t<Equations::at_middle, MiddleLoads, EndLoads> loads_;
-  LocalCurvature<Equations> local_;
+  std::conditional_t<Equations::at_middle, MidpointLoads, EndLoads> loads_;
+  LocalHessian<Equations> local_;
   Workspace<Jet> end_;
   std::unique_ptr<Workspace<Second>> moving_;
   PowerSum<Jet> speed_, other_;

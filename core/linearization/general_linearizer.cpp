@@ -3,8 +3,8 @@
 
 namespace symplectree {
 
-std::unique_ptr<AnyLinearizer> general_linearizer(const Model& m, Action action, double alpha,
-                                                  std::vector<char> prescribed) {
+std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action action, double alpha,
+                                                        std::vector<char> prescribed) {
   return std::make_unique<Linearizer>(m, action, alpha, std::move(prescribed));
 }
 

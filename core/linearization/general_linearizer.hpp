@@ -16,7 +16,7 @@
 namespace symplectree {
 
 // Those of any model.
-class Linearizer final : public AnyLinearizer {
+class Linearizer final : public LinearizerInterface {
  public:
   Linearizer(const Model& m, Action action, double alpha, std::vector<char> prescribed)
       : m_(m),
@@ -111,13 +111,13 @@ class Linearizer final : public AnyLinearizer {
   void contracted(const StepPoint& at, const double* weights, double* out) override {
     const StepLayout& l = layout_;
     const int n = inputs(), u = static_cast<int>(unknown_.size());
-    if (!curvature_) curvature_ = step_curvature(m_, layout_, action_, alpha_);
+    if (!hessian_) hessian_ = step_hessian(m_, layout_, action_, alpha_);
     const Eigen::Map<const Eigen::VectorXd> of_p(weights + l.nv, l.nv);
     Eigen::VectorXd given = columns(O_, unknown_).transpose() * of_p;
     for (int k = 0; k < u; ++k)
       if (const int z = unknown_[k]; z < l.lambda) given[k] += weights[z - l.q1];
     weigh(-solver_.solve_transposed(given), of_p);
-    curvature_->evaluate(at, weights_, bent_);
+    hessian_->evaluate(at, weights_, bent_);
     Eigen::Map<RowMatrix>(out, n, n).noalias() = W_.transpose() * (bent_ * W_).eval();
   }
 
@@ -270,7 +270,7 @@ class Linearizer final : public AnyLinearizer {
   StepLayout layout_;
   std::unique_ptr<StepSystem<Jet>> first_;
   std::unique_ptr<StepSystem<DualOf<Jet>>> second_;
-  std::unique_ptr<AnyCurvature> curvature_;
+  std::unique_ptr<HessianInterface> hessian_;
   StepWeights weights_;
   Action action_;
   double alpha_;

@@ -14,14 +14,14 @@ struct StepWeights {
   std::vector<double> start, end, rows, momentum, rates;
 };
 
-class AnyCurvature {
+class HessianInterface {
  public:
-  virtual ~AnyCurvature() = default;
+  virtual ~HessianInterface() = default;
   // H (size × size) ← second derivatives of σ in z.
   virtual void evaluate(const StepPoint& at, const StepWeights& weights, RowMatrix& H) = 0;
 };
 
 // Of steps by an action, but for Reduced.
-std::unique_ptr<AnyCurvature> step_curvature(const Model& m, const StepLayout& layout, Action action, double alpha);
+std::unique_ptr<HessianInterface> step_hessian(const Model& m, const StepLayout& layout, Action action, double alpha);
 
 }  // namespace symplectree

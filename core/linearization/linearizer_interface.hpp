@@ -10,9 +10,9 @@ namespace symplectree {
 
 // Derivatives of steps of one model and method. Inputs in a row: increments of q, p, forces, positions of prescribed
 // coordinates at the end, and their rates there.
-class AnyLinearizer {
+class LinearizerInterface {
  public:
-  virtual ~AnyLinearizer() = default;
+  virtual ~LinearizerInterface() = default;
   virtual int inputs() const = 0;
   virtual bool projected() const = 0;  // is p' taken along constraints or prescribed coordinates?
   virtual bool has_second() const = 0;
@@ -47,10 +47,10 @@ void widen(const Model& m, double half, Matrix&& H) {
 }
 
 // Of any model; `prescribed` marks velocities whose coordinates are prescribed.
-std::unique_ptr<AnyLinearizer> general_linearizer(const Model& m, Action action, double alpha,
-                                                  std::vector<char> prescribed);
+std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action action, double alpha,
+                                                        std::vector<char> prescribed);
 
 // The fast way; null where it does not serve.
-std::unique_ptr<AnyLinearizer> tree_linearizer(const Model& m, Action action);
+std::unique_ptr<LinearizerInterface> tree_linearizer(const Model& m, Action action);
 
 }  // namespace symplectree

@@ -49,9 +49,9 @@ class EndLoads {
 };
 
 // The part of forces at the middle: half a step's impulse at the velocity ν, to which `start` and `end` are carried.
-class MiddleLoads {
+class MidpointLoads {
  public:
-  MiddleLoads(const Model& m, const StepLayout& layout, double alpha)
+  MidpointLoads(const Model& m, const StepLayout& layout, double alpha)
       : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), at_(m), power_(m), speed_(m) {
     for (Jets* x : {&nu_, &by_q_, &by_v_, &by_nu_}) x->resize(m.nv);
     loaded_ = has_damped_lines(m) || !m.wrenches.empty() || !m.quaternions.empty();
@@ -113,7 +113,7 @@ class MiddleLoads {
   // changes by x, exp(w) a, with w = c d, changes by exp(w) (c J_r(w) x × a), and the sum by x·c J_r(−w) (a × exp(−w)
   // by_nu): that is a derivative in v = d/h.
   void pull_back(double h, const Body& b, int i, const StepWeights& w, Jet* g) {
-    const MiddleBlock<Jet>& m = middle_.blocks[i];
+    const MidpointBlock<Jet>& m = middle_.blocks[i];
     if (!b.flat()) {
       const auto three = [](const Jet* x) { return Vec3<Jet>{x[0], x[1], x[2]}; };
       const auto plain = [](const double* x) { return Vec3<Jet>{Jet(x[0]), Jet(x[1]), Jet(x[2])}; };

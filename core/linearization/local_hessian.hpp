@@ -10,7 +10,7 @@ namespace symplectree {
 
 // Coordinate l of `start` and `end` carried to the middle of joint b.
 template <class T>
-T carried(const MiddleBlock<T>& block, const Body& b, int l, const StepWeights& w) {
+T carried(const MidpointBlock<T>& block, const Body& b, int l, const StepWeights& w) {
   T sum(0);
   for (int k = 0; k < b.nv; ++k)
     sum += block.carry0[l][k] * T(w.start[b.v + k]) + block.carry1[l][k] * T(w.end[b.v + k]);
@@ -18,11 +18,11 @@ T carried(const MiddleBlock<T>& block, const Body& b, int l, const StepWeights& 
 }
 
 template <class Equations>
-class LocalCurvature {
+class LocalHessian {
   using Second = DualOf<Jet>;
 
  public:
-  LocalCurvature(const Model& m, const StepLayout& layout, Equations& equations)
+  LocalHessian(const Model& m, const StepLayout& layout, Equations& equations)
       : m_(m),
         l_(layout),
         equations_(equations),
@@ -91,8 +91,8 @@ class LocalCurvature {
   }
 
   Second rotor(const StepPoint& at, const StepWeights& w, const Body& b) {
-    retract_lifted(b, at.q0.data(), dz_.data() + l_.q0, q0_.data());
-    retract_lifted(b, at.q1.data(), dz_.data() + l_.q1, q1_.data());
+    retract_ad(b, at.q0.data(), dz_.data() + l_.q0, q0_.data());
+    retract_ad(b, at.q1.data(), dz_.data() + l_.q1, q1_.data());
     Second sum(0), start[6], end[6];
     if constexpr (!Equations::at_middle) {
       const StepEnds<Second> step{at.h, q0_.data(), q1_.data()};
@@ -105,8 +105,8 @@ class LocalCurvature {
   }
 
   Second users(const StepPoint& at, const StepWeights& w) {
-    retract_lifted(m_, at.q0.data(), dz_.data() + l_.q0, q0_.data());
-    retract_lifted(m_, at.q1.data(), dz_.data() + l_.q1, q1_.data());
+    retract_ad(m_, at.q0.data(), dz_.data() + l_.q0, q0_.data());
+    retract_ad(m_, at.q1.data(), dz_.data() + l_.q1, q1_.data());
     Second sum(0);
     if (m_.user_forces) sum += user_forces(at, w);
     if (m_.rows > 0) sum += user_rows(at, w);
@@ -129,7 +129,7 @@ class LocalCurvature {
         return carried(middle.blocks[m_.body_of[j]], b, j - b.v, w);
       });
     } else {
-      increments_lifted(m_, q0_.data(), q1_.data(), way_.data());
+      increments_ad(m_, q0_.data(), q1_.data(), way_.data());
       for (Second& d : way_) d = Second(1 / at.h) * d;
       add(q0_, way_, [&](int j) { return Second(w.start[j]); });
       add(q1_, way_, [&](int j) { return Second(w.end[j]); });
@@ -171,7 +171,7 @@ class LocalCurvature {
   Equations& equations_;
   RowStructure structure_;
   RowTerms<Second> terms_;
-  LiftedUsers<Second> users_;
+  UserElementsAD<Second> users_;
   std::vector<int> involved_, rotors_;  // places in z; bodies
   std::vector<Second> dz_, q0_, q1_, way_, force_, value_;
 };

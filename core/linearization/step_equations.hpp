@@ -81,19 +81,19 @@ class RowEquations {
   }
 
   const ModelOf<R>& m_;
-  RowPlaces structure_;
+  RowIndices structure_;
   RowTerms<T> terms_;
   std::vector<Spatial<T>> force_;
-  LiftedUsers<T, R> users_;
+  UserElementsAD<T, R> users_;
 };
 
 // Actions of bodies between their poses at the two ends (step.hpp).
 template <class Action, class T, class R = double>
-class TreeEquations {
+class BodyActionEquations {
  public:
   static constexpr bool at_middle = false;  // are forces those at the middle of the step?
 
-  explicit TreeEquations(const ModelOf<R>& m) : workspace(m) {}
+  explicit BodyActionEquations(const ModelOf<R>& m) : workspace(m) {}
 
   StepWorkspace<T, R> workspace;
   const Workspace<T>&start = workspace.first, &end = workspace.second;  // poses at the two ends, after `evaluate`
@@ -123,11 +123,11 @@ class TreeEquations {
 
 // The midpoint action (midpoint_state.hpp).
 template <class T, class R = double>
-class MiddleEquations {
+class MidpointEquations {
  public:
   static constexpr bool at_middle = true;
 
-  MiddleEquations(const ModelOf<R>& m, double alpha) : middle(m, alpha), start(m), end(m) {}
+  MidpointEquations(const ModelOf<R>& m, double alpha) : middle(m, alpha), start(m), end(m) {}
 
   MidpointState<T, R> middle;
   Workspace<T> start, end;  // poses at the two ends, after `evaluate`; at the start only where there are constraints

@@ -49,7 +49,7 @@ bool StepLinearizer::take(const StepConditions& given, double* q1, double* p1) {
 }
 
 void StepLinearizer::differentiate(double* first, double* multipliers_first, double* second) {
-  AnyLinearizer& linearizer = linearizer_with(second != nullptr);
+  LinearizerInterface& linearizer = linearizer_with(second != nullptr);
   linearizer.first(point_, first, multipliers_first);
   const std::size_t count = static_cast<std::size_t>(m_.rows) * inputs();
   for (std::size_t k = 0; k < count; ++k) multipliers_first[k] /= impulse_time();
@@ -74,7 +74,7 @@ int StepLinearizer::differentiate_in_parameters(const double* first, double* out
   return torn;
 }
 
-AnyLinearizer& StepLinearizer::linearizer_with(bool second) {
+LinearizerInterface& StepLinearizer::linearizer_with(bool second) {
   if (tree_ && (!second || tree_->has_second())) return *tree_;
   make_general();
   return *general_;

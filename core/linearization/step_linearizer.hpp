@@ -55,7 +55,7 @@ class StepLinearizer {
  private:
   double impulse_time() const { return 0.5 * point_.h; }  // of which the multipliers' impulse is made at a start
   // The fast linearizer where it has the derivatives that are needed, else the general one.
-  AnyLinearizer& linearizer_with(bool second);
+  LinearizerInterface& linearizer_with(bool second);
   void make_general();
   // p ← momenta of the velocity along the constraints that goes with it.
   void project(const double* rates, double* p);
@@ -64,7 +64,7 @@ class StepLinearizer {
   std::vector<char> prescribed_;
   Action action_;
   double alpha_;
-  std::unique_ptr<AnyLinearizer> tree_, general_;
+  std::unique_ptr<LinearizerInterface> tree_, general_;
   Constrained constrained_;
   std::unique_ptr<Run> run_;
   std::unique_ptr<Workspace<double>> scratch_;

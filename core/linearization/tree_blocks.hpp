@@ -22,7 +22,7 @@ class StepBlocks {
  public:
   std::vector<T> N, R, P;           // nv × nv, row by row
   std::vector<Spatial<T>> carried;  // of each velocity l: the wrench about its body's end of which P_jl = S'_j·this
-  std::vector<General6<T>> own;     // of each body alone: K
+  std::vector<Matrix6<T>> own;      // of each body alone: K
 
   explicit StepBlocks(const Model& m)
       : N(m.nv * m.nv),
@@ -152,7 +152,7 @@ class StepBlocks {
 
   const Model& m_;
   Workspace<T> now_, next_;
-  std::vector<General6<T>> K_;                     // of each body, then of all that it carries
+  std::vector<Matrix6<T>> K_;                      // of each body, then of all that it carries
   std::vector<Spatial<T>> F_;                      // momenta, likewise, about the centre at the beginning
   std::vector<Vec3<T>> now_moment_, next_moment_;  // first moments of mass about the centres
   std::vector<double> mass_, damping_;

@@ -78,7 +78,7 @@ class TreeColumns {
 
  private:
   void eliminate(const Body& b, int i) {
-    General6<double>& A = A_[i];
+    Matrix6<double>& A = A_[i];
     const int n = b.nv;
     double* D = pivot_[i].data();
     for (int k = 0; k < n; ++k)
@@ -121,7 +121,7 @@ class TreeColumns {
   }
 
   const Model& m_;
-  std::vector<General6<double>> A_;
+  std::vector<Matrix6<double>> A_;
   std::vector<Spatial<double>> W_, Z_;
   std::vector<std::array<double, 36>> pivot_;  // of each body: inverse of its pivot block
   std::vector<double> stiff_, end_;            // of each velocity: what N and P have on their diagonals besides

@@ -5,14 +5,14 @@ namespace symplectree {
 namespace {
 
 template <class BodyAction>
-std::unique_ptr<AnyLinearizer> made(const Model& m) {
+std::unique_ptr<LinearizerInterface> made(const Model& m) {
   if (!TreeLinearizer<BodyAction>::covers(m)) return nullptr;
   return std::make_unique<TreeLinearizer<BodyAction>>(m);
 }
 
 }  // namespace
 
-std::unique_ptr<AnyLinearizer> tree_linearizer(const Model& m, Action action) {
+std::unique_ptr<LinearizerInterface> tree_linearizer(const Model& m, Action action) {
   switch (action) {
     case Action::Cayley:
       return made<Cayley>(m);

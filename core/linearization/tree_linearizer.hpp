@@ -21,7 +21,7 @@
 namespace symplectree {
 
 template <class Action>
-class TreeLinearizer final : public AnyLinearizer {
+class TreeLinearizer final : public LinearizerInterface {
  public:
   explicit TreeLinearizer(const Model& m) : m_(m), blocks_(m), columns_(m), forces_(m.inputs ? m.inputs : m.nv) {}
 
@@ -69,8 +69,8 @@ class TreeLinearizer final : public AnyLinearizer {
             d0[j].slope.set(k, j == start + k);
             d1[j].slope.set(k, k < count ? Y_(j, start + k) : 0.0);
           }
-        retract_lifted(m_, at.q0.data(), d0.data(), q0.data());
-        retract_lifted(m_, at.q1.data(), d1.data(), q1.data());
+        retract_ad(m_, at.q0.data(), d0.data(), q0.data());
+        retract_ad(m_, at.q1.data(), d1.data(), q1.data());
         jets_->evaluate(at.h, q0.data(), q1.data());
         bend(count);
         for (int i = 0; i < 2 * n; ++i)
@@ -97,10 +97,10 @@ class TreeLinearizer final : public AnyLinearizer {
     if constexpr (Action::block_diagonal) {
       bend(at, multipliers, of_p);
     } else {
-      if (!curvature_) curvature_ = step_curvature(m_, StepLayout(m_, false), symplectree::Action::Exponential, 0.5);
+      if (!hessian_) hessian_ = step_hessian(m_, StepLayout(m_, false), symplectree::Action::Exponential, 0.5);
       weights_.start.assign(multipliers.data(), multipliers.data() + n),
           weights_.end.assign(weights + n, weights + 2 * n);
-      curvature_->evaluate(at, weights_, bent_);
+      hessian_->evaluate(at, weights_, bent_);
     }
     // [1 0; Y]ᵀ bent [1 0; Y]
     const auto bent = bent_.topLeftCorner(2 * n, 2 * n);
@@ -221,9 +221,9 @@ class TreeLinearizer final : public AnyLinearizer {
     if (!duals_) duals_ = std::make_unique<StepBlocks<Action, Dual>>(m_);
     std::vector<Dual> q0(m_.nq), q1(m_.nq), d(n);
     for (int j = 0; j < n; ++j) d[j] = {0.0, start[j]};
-    retract_lifted(m_, at.q0.data(), d.data(), q0.data());
+    retract_ad(m_, at.q0.data(), d.data(), q0.data());
     for (int j = 0; j < n; ++j) d[j] = {0.0, end[j]};
-    retract_lifted(m_, at.q1.data(), d.data(), q1.data());
+    retract_ad(m_, at.q1.data(), d.data(), q1.data());
     duals_->evaluate(at.h, q0.data(), q1.data());
     bent_.resize(2 * n, 2 * n);
     for (int i = 0; i < n; ++i)
@@ -261,7 +261,7 @@ class TreeLinearizer final : public AnyLinearizer {
   StepBlocks<Action, double> blocks_;
   std::unique_ptr<StepBlocks<Action, Jet>> jets_;
   std::unique_ptr<StepBlocks<Action, Dual>> duals_;
-  std::unique_ptr<AnyCurvature> curvature_;
+  std::unique_ptr<HessianInterface> hessian_;
   StepWeights weights_;
   TreeColumns columns_;
   int forces_;                        // inputs of the model, or its velocities when it has none

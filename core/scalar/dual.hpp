@@ -60,9 +60,9 @@ inline bool vanishes(double x) { return x == 0; }
 
 // f(x) as a scalar of x's type, from f and its first two derivatives at the value of x: exact for scalars that carry
 // derivatives up to the second.
-inline double lifted(double f, double, double, double) { return f; }
+inline double taylor(double f, double, double, double) { return f; }
 template <class T>
-T lifted(double f, double df, double ddf, const T& x) {
+T taylor(double f, double df, double ddf, const T& x) {
   const T d = x - T(value_of(x));
   return T(f) + d * (T(df) + T(0.5 * ddf) * d);
 }

@@ -9,24 +9,24 @@ namespace symplectree {
 
 // A 6×6 matrix in blocks: (torque, force) = [A B; C D] (angular, linear).
 template <class T>
-struct General6 {
+struct Matrix6 {
   Mat3<T> A, B, C, D;
 };
 
 // (torque, force) of a general 6×6 matrix on a twist, and of its transpose on a column of S.
 template <class T>
-inline Spatial<T> operator*(const General6<T>& M, const Spatial<T>& V) {
+inline Spatial<T> operator*(const Matrix6<T>& M, const Spatial<T>& V) {
   return {M.A * V.angular + M.B * V.linear, M.C * V.angular + M.D * V.linear};
 }
 template <class T>
-inline Spatial<T> transposed_times(const General6<T>& M, const Spatial<T>& s) {
+inline Spatial<T> transposed_times(const Matrix6<T>& M, const Spatial<T>& s) {
   return {transposed_times(M.A, s.angular) + transposed_times(M.C, s.linear),
           transposed_times(M.B, s.angular) + transposed_times(M.D, s.linear)};
 }
 
 // M − w zᵀ
 template <class T>
-inline void subtract_outer(General6<T>& M, const Spatial<T>& w, const Spatial<T>& z) {
+inline void subtract_outer(Matrix6<T>& M, const Spatial<T>& w, const Spatial<T>& z) {
   const auto sub = [](Mat3<T>& B, const Vec3<T>& u, const Vec3<T>& v) {
     B.a -= v.x * u, B.b -= v.y * u, B.c -= v.z * u;
   };
@@ -36,7 +36,7 @@ inline void subtract_outer(General6<T>& M, const Spatial<T>& w, const Spatial<T>
 
 // P + X_rᵀ M X_s added to P: force carried to the parent by r (beginning), motion from the parent by s (end).
 template <class T>
-inline void add_shifted(General6<T>& P, const General6<T>& M, const Vec3<T>& r, const Vec3<T>& s) {
+inline void add_shifted(Matrix6<T>& P, const Matrix6<T>& M, const Vec3<T>& r, const Vec3<T>& s) {
   // M ŝ by columns: (s.z b − s.y c, s.x c − s.z a, s.y a − s.x b)
   const auto hat_right = [&s](const Mat3<T>& B) {
     return Mat3<T>{s.z * B.b - s.y * B.c, s.x * B.c - s.z * B.a, s.y * B.a - s.x * B.b};
@@ -74,13 +74,13 @@ inline bool invert_small(double* a, int n) {
 
 // P + M
 template <class T>
-inline void add(General6<T>& P, const General6<T>& M) {
+inline void add(Matrix6<T>& P, const Matrix6<T>& M) {
   P.A = P.A + M.A, P.B = P.B + M.B, P.C = P.C + M.C, P.D = P.D + M.D;
 }
 
 // X_rᵀ M: the force side carried to the parent.
 template <class T>
-inline General6<T> shifted_left(const General6<T>& M, const Vec3<T>& r) {
+inline Matrix6<T> shifted_left(const Matrix6<T>& M, const Vec3<T>& r) {
   const auto moved = [&r](const Mat3<T>& A, const Mat3<T>& C) {
     return Mat3<T>{A.a + cross(r, C.a), A.b + cross(r, C.b), A.c + cross(r, C.c)};
   };
@@ -89,7 +89,7 @@ inline General6<T> shifted_left(const General6<T>& M, const Vec3<T>& r) {
 
 // M X_s: the motion side taken from the parent.
 template <class T>
-inline General6<T> shifted_right(const General6<T>& M, const Vec3<T>& s) {
+inline Matrix6<T> shifted_right(const Matrix6<T>& M, const Vec3<T>& s) {
   const auto moved = [&s](const Mat3<T>& A, const Mat3<T>& B) {
     return Mat3<T>{A.a - (s.z * B.b - s.y * B.c), A.b - (s.x * B.c - s.z * B.a), A.c - (s.y * B.a - s.x * B.b)};
   };

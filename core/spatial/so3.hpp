@@ -106,7 +106,7 @@ DlogMomentum<T> dlog_momentum_coefficients(const T& angle2) {
     for (int j = 0; j < 3; ++j) g[j] += term, term *= (j + 3) * pole;
   }
   const double k3 = 7 * g[1] + 2 * x * g[2];
-  return {lifted(f.gamma, f.gamma1, g[0], angle2), lifted(f.k, f.k1, f.k2, angle2), lifted(f.k1, f.k2, k3, angle2)};
+  return {taylor(f.gamma, f.gamma1, g[0], angle2), taylor(f.k, f.k1, f.k2, angle2), taylor(f.k1, f.k2, k3, angle2)};
 }
 
 // Rotation vector of R1 R0ᵀ for numbers that carry derivatives: θ/sin θ as a function f of x = sin²(θ/2), for which
@@ -131,7 +131,7 @@ Vec3<T> rotation_vector(const Mat3<T>& R0, const Mat3<T>& R1) {
     f1 = 2 * (1 - c * f) / s2;
     f2 = -8 * c / (s2 * s2) * (1 - c * f) + 2 / s2 * (2 * f - c * f1);
   }
-  return lifted(f, f1, f2, x) * axis;
+  return taylor(f, f1, f2, x) * axis;
 }
 
 // The increment d with retract(q0, d) = q1 for one Ball (rotation vector) or Free (twist) joint.

@@ -135,8 +135,8 @@ struct Exponential {
   //   P = m (2 (k u + k' q) ωᵀ − k ω uᵀ − k (ω·u) 1),  D = m (1 − k [ω]²)
   //   N = −½ [g] + γ ((ω·g) 1 + ω gᵀ − 2 g ωᵀ) + 2γ' (ω × (ω × g)) ωᵀ
   //   [u]P = m (2k' (ω·u) n ωᵀ + k n uᵀ − k (ω·u) [u]),  [u]D − [p] = m k ((ω·u) [ω] + n ωᵀ).
-  static General6<double> derivative(const Body& body, const Spatial<double>& moved, const Mat3<double>& R0,
-                                     double inverse_h) {
+  static Matrix6<double> derivative(const Body& body, const Spatial<double>& moved, const Mat3<double>& R0,
+                                    double inverse_h) {
     const Vec3<double>&w = moved.angular, &u = moved.linear;
     const double w2 = dot(w, w);
     const DlogCoefficients f = dlog_coefficients(w2);

@@ -33,7 +33,7 @@ class Direction {
 
   StepRows rows;
 
-  // Changes of velocities that are marked, as in w.driven, are zero.
+  // Changes of velocities that are marked, as in w.prescribed, are zero.
   void set_prescribed(const std::vector<char>& velocities) {
     coupled_ =
         rows.structure.rows() > 0 || std::find(velocities.begin(), velocities.end(), char(1)) != velocities.end();
@@ -42,7 +42,7 @@ class Direction {
   bool coupled() const { return coupled_; }
 
   // Forget what was learned from earlier iterations; the mass matrix at the beginning serves riqn and broyden.
-  void begin(Solver solver, VariationalWorkspace& w, double h, const double* q0) {
+  void begin(Solver solver, NewtonWorkspace& w, double h, const double* q0) {
     solver_ = solver;
     pairs_ = 0;
     if (solver != Solver::Riqn && solver != Solver::Broyden) return;
@@ -58,7 +58,7 @@ class Direction {
   }
 
   // (δ, dλ) ≈ the solution of Newton's equations after body_derivatives and residual.
-  void compute(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
+  void compute(NewtonWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     switch (solver_) {
       case Solver::Newton:
         newton(w, h, q0, q1, delta);
@@ -76,7 +76,7 @@ class Direction {
   }
 
   // Tell broyden that the step s changed the residual from `before` to w.r.
-  void learn(VariationalWorkspace& w, double h, const double* s, const double* before) {
+  void learn(NewtonWorkspace& w, double h, const double* s, const double* before) {
     if (solver_ != Solver::Broyden) return;
     std::vector<double> y(size_), Hy(size_);
     for (int j = 0; j < size_; ++j) y[j] = before[j] - w.r[j];
@@ -90,7 +90,7 @@ class Direction {
   }
 
  private:
-  void newton(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
+  void newton(NewtonWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     if (!coupled_) {
       factorize(w, {h, q0, q1});
       return solve_tree(w, w.r.data(), delta);
@@ -108,16 +108,16 @@ class Direction {
     rows.solve(system, w.r.data(), rows.next, delta);
   }
 
-  LoopSystem loop_system(const VariationalWorkspace& w, const Workspace<double>& right, const General6<double>* A,
+  LoopSystem loop_system(const NewtonWorkspace& w, const Workspace<double>& right, const Matrix6<double>* A,
                          const double* stiff) const {
     LoopSystem system;
     system.left = w.now, system.right = &right;
-    system.A = A, system.stiff = stiff, system.block = block_.data(), system.prescribed = w.driven.data();
+    system.A = A, system.stiff = stiff, system.block = block_.data(), system.prescribed = w.prescribed.data();
     return system;
   }
 
   // LLPS16 Algorithm 3: δ = h M(q)⁻¹ r, with the constraints of the step's beginning.
-  void impulse(VariationalWorkspace& w, double h, const double* r, double* delta) {
+  void impulse(NewtonWorkspace& w, double h, const double* r, double* delta) {
     if (coupled_) {
       LoopSystem system = loop_system(w, *w.now, mass_.data(), stiff_.data());
       return rows.solve(system, r, rows.now, delta);
@@ -127,7 +127,7 @@ class Direction {
   }
 
   // Broyden's good update of the inverse, kept as pairs over that of `impulse`: H = Π (1 + a sᵀ) H₀.
-  void broyden(VariationalWorkspace& w, double h, const double* r, double* delta) {
+  void broyden(NewtonWorkspace& w, double h, const double* r, double* delta) {
     impulse(w, h, r, delta);
     for (std::size_t i = 0; i < pairs_; ++i) {
       double c = 0;
@@ -137,7 +137,7 @@ class Direction {
   }
 
   // LLPS16 Algorithm 4: the full matrix, a column at a time, and an LU factorisation.
-  void dense(VariationalWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
+  void dense(NewtonWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
     const Model& m = w.m;
     Eigen::MatrixXd full(m.nv, m.nv);
     std::vector<Spatial<double>> g(m.size());
@@ -175,14 +175,14 @@ class Direction {
       for (int k = 0; k < u.size(); ++k)
         for (int l = 0; l < u.size(); ++l) full(u.v[k], u.v[l]) -= 0.5 * t.second[u.size() * k + l];
     }
-    if (coupled_) return rows.solve_dense(full, w.driven, *w.now, *w.next, w.r.data(), delta);
+    if (coupled_) return rows.solve_dense(full, w.prescribed, *w.now, *w.next, w.r.data(), delta);
     Eigen::Map<Eigen::VectorXd>(delta, m.nv) = full.partialPivLu().solve(Eigen::Map<Eigen::VectorXd>(w.r.data(), m.nv));
   }
 
   Solver solver_ = Solver::Newton;
   int size_;  // of a residual
   bool coupled_;
-  std::vector<General6<double>> mass_;  // of each body at the step's beginning, over h
+  std::vector<Matrix6<double>> mass_;  // of each body at the step's beginning, over h
   std::vector<double> stiff_;
   std::vector<std::array<double, 36>> block_;
   std::vector<std::vector<double>> a_, s_;
@@ -202,7 +202,7 @@ class TreeScheme {
     noise_age_ = kNoiseLasts;
   }
   void set_prescribed(const std::vector<char>& velocities) {
-    w_.driven = velocities;
+    w_.prescribed = velocities;
     direction_.set_prescribed(velocities);
   }
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
@@ -272,7 +272,7 @@ class TreeScheme {
   // Does the tree alone give Newton's direction?
   bool quick() const { return solver_ == Solver::Newton && !direction_.coupled(); }
 
-  VariationalWorkspace w_;
+  NewtonWorkspace w_;
   static constexpr int kNoiseLasts = 16;  // how many steps an estimate of the noise serves: it changes slowly
 
   Direction direction_;

@@ -19,14 +19,11 @@ namespace symplectree {
 template <class T, class R>
 void spring_loads(StepWorkspace<T, R>& w, Workspace<T>& at, const T* q) {
   for (T& f : w.joint_load) f = T(0);
-  for (const JointSpringOf<R>& s : w.m.joint_springs) w.joint_load[s.v] -= T(s.stiffness) * (q[s.q] - T(s.rest));
-  for (const LineOf<R>& line : w.m.lines) {
-    const Vec3<T> a = position(line.a, at), b = position(line.b, at);
-    const LineState<T> s = line_state(line, w.m.potentials, b - a);
-    const Vec3<T> f = s.slope_over_length * s.d;
-    at.force[line.a.body] -= force_at(a, f, line.a.body, at);
-    at.force[line.b.body] += force_at(b, f, line.b.body, at);
-  }
+  for (const JointSpringOf<R>& s : w.m.joint_springs) add_force(s, q, 1, w.joint_load.data());
+  const auto act = [&](const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& f) {
+    at.force[p.body] -= force_at(x, f, p.body, at);
+  };
+  for (const LineOf<R>& line : w.m.lines) apply_tension(line, w.m.potentials, at, 1, 0, act);
 }
 
 // w.load, w.joint_load ← all forces that depend on position only, at the poses in `at`, except gravity.
@@ -157,7 +154,7 @@ void user_impulses(StepWorkspace<T, R>& w, StepEnds<T> step, bool at_end) {
   std::fill(w.user_impulse.begin(), w.user_impulse.end(), T(0));
   if constexpr (carries_derivatives<T>) {
     const T inverse_h = T(1) / step.h;
-    increments_lifted(m, step.q0, step.q1, w.displacement.data());
+    increments_ad(m, step.q0, step.q1, w.displacement.data());
     for (T& d : w.displacement) d = inverse_h * d;
     w.users.add_forces(UserElement::Force, half, q, at_end ? w.d1 : w.d0, w.displacement.data(), w.user_impulse.data());
   } else {
@@ -193,7 +190,7 @@ double residual(StepWorkspace<T, R>& w, StepEnds<T> step, int& worst) {
       const T given = w.b[j] + w.impulse[j] + w.user_impulse[j];
       w.r[j] = given - t[k] - dot(S, F);
       if constexpr (!carries_derivatives<T>) {
-        if (w.driven[j]) {
+        if (w.prescribed[j]) {
           w.reaction[j] = w.r[j];
           w.r[j] = 0, w.scale[j] = 1;
           continue;

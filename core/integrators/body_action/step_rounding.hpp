@@ -10,7 +10,7 @@ namespace symplectree {
 inline constexpr double kRounding = 2.2e-16;
 
 // Add to w.body_noise what `rounding` of positions, relative to them, makes of the impulses of damped lines.
-inline void add_line_noise(VariationalWorkspace& w, double rounding) {
+inline void add_line_noise(NewtonWorkspace& w, double rounding) {
   for (const Line& line : w.m.lines) {
     if (line.damping == 0) continue;
     const Vec3<double> a = position(line.a, *w.next), b = position(line.b, *w.next);
@@ -25,7 +25,7 @@ inline void add_line_noise(VariationalWorkspace& w, double rounding) {
 // w.noise ← of each velocity what rounding makes of w.r. Positions are rounded to ε |x| and angles to ε |q|, so momenta
 // carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values; rotors and dampers on the
 // joints themselves make theirs of ε |q|.
-inline void estimate_noise(VariationalWorkspace& w, double h, const double* q1) {
+inline void estimate_noise(NewtonWorkspace& w, double h, const double* q1) {
   const Model& m = w.m;
   double turn = 1;
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
@@ -45,7 +45,7 @@ inline void estimate_noise(VariationalWorkspace& w, double h, const double* q1) 
 }
 
 // Is every entry of w.r, after residual, within `factor` of w.noise and of the rounding of what it is made of?
-inline bool within_noise(const VariationalWorkspace& w, double factor) {
+inline bool within_noise(const NewtonWorkspace& w, double factor) {
   for (int j = 0; j < w.m.nv; ++j)
     if (!(std::fabs(w.r[j]) <= factor * (w.noise[j] + kRounding * (std::fabs(w.b[j]) + w.impulse_size[j]))))
       return false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "elements/joint_damper.hpp"
 #include "elements/user_elements_ad.hpp"
 #include "integrators/body_action/body_actions.hpp"
 #include "integrators/body_action/joint_terms.hpp"
@@ -37,12 +38,12 @@ struct StepWorkspace {
   std::vector<R> damping;                      // of each velocity: joint damping
   std::vector<char> has_block_terms;           // of each body: rotor inertia or damping on several coordinates
   bool damped_lines = false, loads = false;
-  LiftedUsers<T, R> users;
+  UserElementsAD<T, R> users;
   // Of plain numbers:
   std::vector<double> scale;         // of each velocity: size of the terms that r is made of
   std::vector<double> impulse_size;  // of each velocity: that of `impulse`
   std::vector<double> reaction;      // of each prescribed velocity: what r is there
-  std::vector<char> driven;          // of each velocity: its coordinate is prescribed
+  std::vector<char> prescribed;      // of each velocity: its coordinate is prescribed
 
   explicit StepWorkspace(const ModelOf<R>& model)
       : m(model),
@@ -64,7 +65,7 @@ struct StepWorkspace {
         has_block_terms(m.size()),
         users(m) {
     if constexpr (!carries_derivatives<T>) {
-      scale.resize(m.nv + m.rows), impulse_size.resize(m.nv), reaction.resize(m.nv), driven.resize(m.nv);
+      scale.resize(m.nv + m.rows), impulse_size.resize(m.nv), reaction.resize(m.nv), prescribed.resize(m.nv);
     }
     read_model();
   }
@@ -73,8 +74,7 @@ struct StepWorkspace {
 
   // What follows from the model's numbers, which change where they carry derivatives.
   void read_model() {
-    std::fill(damping.begin(), damping.end(), R(0));
-    for (const JointDamperOf<R>& d : m.joint_dampers) damping[d.v] += d.damping;
+    damping = joint_damping(m);
     for (int i = 1; i < m.size(); ++i)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
         if (m.bodies[i].nv > 1 && !(vanishes(damping[j]) && vanishes(m.armature[j]))) has_block_terms[i] = 1;

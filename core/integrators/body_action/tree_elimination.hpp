@@ -12,9 +12,9 @@
 namespace symplectree {
 
 // What Newton's method on a step of plain numbers needs besides.
-struct VariationalWorkspace : StepWorkspace<double> {
-  std::vector<General6<double>> A;         // articulated Newton matrix of each body
-  std::vector<General6<double>> gathered;  // what children of a body add to it, in as few places as will do
+struct NewtonWorkspace : StepWorkspace<double> {
+  std::vector<Matrix6<double>> A;          // articulated Newton matrix of each body
+  std::vector<Matrix6<double>> gathered;   // what children of a body add to it, in as few places as will do
   std::vector<int> place;                  // of each body: its place there, -1 for a leaf
   std::vector<char> opens;                 // of each body: is it the first child that its parent hears of?
   std::vector<Spatial<double>> W, Z, eta;  // of each velocity: A S', Aᵀ S; of each body: motion of the end
@@ -23,7 +23,7 @@ struct VariationalWorkspace : StepWorkspace<double> {
   std::vector<double> noise;                      // of each velocity: what rounding makes of r
   std::vector<std::array<double, 2>> body_noise;  // of each body: the same of torque and force
 
-  explicit VariationalWorkspace(const Model& model)
+  explicit NewtonWorkspace(const Model& model)
       : StepWorkspace<double>(model),
         A(m.size()),
         place(m.size(), -1),
@@ -53,7 +53,7 @@ struct VariationalWorkspace : StepWorkspace<double> {
 
 // The Newton matrix of body i alone, after its displacement.
 template <class Action>
-inline General6<double> body_derivative(const VariationalWorkspace& w, const Body& body, int i, double inverse_h) {
+inline Matrix6<double> body_derivative(const NewtonWorkspace& w, const Body& body, int i, double inverse_h) {
   if constexpr (Action::block_diagonal) {
     const double d = body.mass * inverse_h;
     return {Action::derivative(w.motion[i].held, w.next->pose[i].R, w.motion[i].moved, inverse_h),
@@ -68,13 +68,12 @@ inline General6<double> body_derivative(const VariationalWorkspace& w, const Bod
 
 // w.A ← those of all bodies, after displace.
 template <class Action>
-void body_derivatives(VariationalWorkspace& w, double h) {
+void body_derivatives(NewtonWorkspace& w, double h) {
   for (int i = 1; i < w.m.size(); ++i) w.A[i] = body_derivative<Action>(w, w.m.bodies[i], i, 1 / h);
 }
 
 // Eliminate the coordinates of a Ball or Free joint from the articulated Newton matrix A of its body.
-inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, StepEnds<double> step,
-                            General6<double>& A) {
+inline void eliminate_block(NewtonWorkspace& w, const Body& body, int i, StepEnds<double> step, Matrix6<double>& A) {
   const Spatial<double>*S = &w.now->S[body.v], *S1 = &w.next->S[body.v];
   Spatial<double>*W = &w.W[body.v], *Z = &w.Z[body.v];
   const int n = body.nv;
@@ -93,8 +92,8 @@ inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, St
 }
 
 // Eliminate the coordinates of body i from its articulated Newton matrix A, which stays in registers.
-[[gnu::always_inline]] inline void eliminate(VariationalWorkspace& w, const Body& body, int i, StepEnds<double> step,
-                                             General6<double>& A) {
+[[gnu::always_inline]] inline void eliminate(NewtonWorkspace& w, const Body& body, int i, StepEnds<double> step,
+                                             Matrix6<double>& A) {
   if (body.nv > 1) return eliminate_block(w, body, i, step, A);
   const Spatial<double> W = A * w.next->S[body.v], Z = transposed_times(A, w.now->S[body.v]);
   const double inverse = 1 / (dot(w.now->S[body.v], W) + w.stiff[body.v]);
@@ -104,7 +103,7 @@ inline void eliminate_block(VariationalWorkspace& w, const Body& body, int i, St
 }
 
 // g ← g + A S' δ for the part of δ that body i's own u determines.
-inline void add_solved(const VariationalWorkspace& w, const Body& body, int i, Spatial<double>& g) {
+inline void add_solved(const NewtonWorkspace& w, const Body& body, int i, Spatial<double>& g) {
   if (body.nv == 1) {
     g += (w.u[body.v] * w.pivot_inverse[body.v]) * w.W[body.v];
     return;
@@ -118,7 +117,7 @@ inline void add_solved(const VariationalWorkspace& w, const Body& body, int i, S
 }
 
 // δ from w.u, root to leaves; leaves the motion of the end in w.eta.
-inline void solve_outward(VariationalWorkspace& w, double* delta) {
+inline void solve_outward(NewtonWorkspace& w, double* delta) {
   const Model& m = w.m;
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
@@ -141,7 +140,7 @@ inline void solve_outward(VariationalWorkspace& w, double* delta) {
 }
 
 // Eliminate the coordinates of all bodies from Newton's matrix, leaves to root, after body_derivatives.
-inline void factorize(VariationalWorkspace& w, StepEnds<double> step) {
+inline void factorize(NewtonWorkspace& w, StepEnds<double> step) {
   const Model& m = w.m;
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
@@ -151,7 +150,7 @@ inline void factorize(VariationalWorkspace& w, StepEnds<double> step) {
 }
 
 // δ with (Newton's matrix without damped lines) δ = rhs, after factorize.
-inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta) {
+inline void solve_tree(NewtonWorkspace& w, const double* rhs, double* delta) {
   const Model& m = w.m;
   for (int i = 1; i < m.size(); ++i) w.F[i] = {};
   for (int i = m.size() - 1; i > 0; --i) {
@@ -167,14 +166,14 @@ inline void solve_tree(VariationalWorkspace& w, const double* rhs, double* delta
 // One Newton step from q1 without damped lines, after displace: derivatives, residual, elimination and solution in one
 // sweep to the root and one back, so that the dependent sums of one hide behind the products of the other.
 template <class Action>
-void newton_sweep(VariationalWorkspace& w, StepEnds<double> step, double* delta) {
+void newton_sweep(NewtonWorkspace& w, StepEnds<double> step, double* delta) {
   const Model& m = w.m;
   const double inverse_h = 1 / step.h;
   subtract_loads(w, step.h);
   double t[6];
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
-    General6<double> A = body_derivative<Action>(w, body, i, inverse_h);
+    Matrix6<double> A = body_derivative<Action>(w, body, i, inverse_h);
     if (w.place[i] >= 0) add(A, w.gathered[w.place[i]]);
     joint_terms<false>(w, i, step, t);
     eliminate(w, body, i, step, A);
@@ -182,7 +181,7 @@ void newton_sweep(VariationalWorkspace& w, StepEnds<double> step, double* delta)
     for (int k = 0; k < body.nv; ++k) w.u[body.v + k] = w.b[body.v + k] - t[k] - dot(w.now->S[body.v + k], G);
     if (body.parent == 0) continue;
     add_solved(w, body, i, G);
-    General6<double>& gathered = w.gathered[w.place[body.parent]];
+    Matrix6<double>& gathered = w.gathered[w.place[body.parent]];
     if (w.opens[i]) gathered = {};
     add_shifted(gathered, A, w.now->pose[i].r, w.next->pose[i].r);
     w.F[body.parent] += shift_force(G, w.now->pose[i].r);

@@ -14,7 +14,7 @@ using Square = std::array<std::array<T, N>, N>;
 // of a force at the middle are taken at the ends (see reference/midpoint.py). Blocks of 6 × 6, of which a Ball uses 3
 // × 3.
 template <class T>
-struct MiddleBlock {
+struct MidpointBlock {
   Square<T, 6> q0{}, q1{}, v0{}, v1{}, carry0{}, carry1{};
 
   // Of n plain coordinates.
@@ -57,8 +57,8 @@ Mat3<T> rotation_matrix(const Vec3<T>& w) {
 
 // d: rotation vector from q to q'; shift: of a Free joint in the axes R_0 of the beginning.
 template <class T>
-MiddleBlock<T> middle_block(bool free, const Vec3<T>& d, const Vec3<T>& shift, T h, T alpha) {
-  MiddleBlock<T> m;
+MidpointBlock<T> midpoint_block(bool free, const Vec3<T>& d, const Vec3<T>& shift, T h, T alpha) {
+  MidpointBlock<T> m;
   const Vec3<T> part = alpha * d, rest = (T(1) - alpha) * d;
   const Mat3<T> carry0 = rotation_matrix(-part), carry1 = rotation_matrix(rest);
   const Mat3<T> d0 = columns_of<T>([&](const Vec3<T>& e) { return -right_jacobian_inverse(-d, e); });

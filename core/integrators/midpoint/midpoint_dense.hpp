@@ -18,16 +18,17 @@ class MidpointDense {
   }
 
   // δ with −∂r/∂q' δ = r.
-  void direction(const Middle& mid, double h, const double* q0, const double* q1, const double* r, double* delta) {
+  void direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1, const double* r,
+                 double* delta) {
     matrix(mid, h, q0, q1);
     Eigen::Map<Eigen::VectorXd>(delta, m_.nv) = full_.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r, m_.nv));
   }
 
   // −∂r/∂q'. JM08 (26)'s second line means ∂²L/∂q̇∂q.
-  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& matrix(const Middle& mid, double h,
-                                                                                       const double* q0,
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& matrix(const MidpointState<double>& mid,
+                                                                                       double h, const double* q0,
                                                                                        const double* q1) {
-    using Block = MiddleBlock<double>;
+    using Block = MidpointBlock<double>;
     const int n = m_.nv;
     const double alpha = mid.alpha;
     second_derivatives(mid);
@@ -51,9 +52,9 @@ class MidpointDense {
  private:
   using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Matrix = RowMatrix;
-  using Member = Square<double, 6> MiddleBlock<double>::*;
+  using Member = Square<double, 6> MidpointBlock<double>::*;
 
-  void second_derivatives(const Middle& mid) {
+  void second_derivatives(const MidpointState<double>& mid) {
     d_.place<2>(mid.q.data());
     dqdq_.setZero(), dqdv_.setZero(), dvdv_.setZero();
     lagrangian_derivatives(d_, mid.v.data(), {dq_.data(), dv_.data(), dqdq_.data(), dqdv_.data(), dvdv_.data()});
@@ -62,7 +63,7 @@ class MidpointDense {
     dqdq_ -= Eigen::Map<const RowMatrix>(e_.out.hessian.data(), m_.nv, m_.nv);
   }
 
-  Matrix times_blocks(const Middle& mid, const Matrix& M, Member block, double plain) const {
+  Matrix times_blocks(const MidpointState<double>& mid, const Matrix& M, Member block, double plain) const {
     Matrix out = plain * M;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
@@ -72,7 +73,7 @@ class MidpointDense {
   }
 
   // blockᵀ M
-  Matrix blocks_times(const Middle& mid, Member block, double plain, const Matrix& M) const {
+  Matrix blocks_times(const MidpointState<double>& mid, Member block, double plain, const Matrix& M) const {
     Matrix out = plain * M;
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];

@@ -40,7 +40,7 @@ class MidpointLoads {
 
   // Adds to K, matrix(i) of body i, what lines and wrenches add.
   template <class Matrices>
-  void add_to(const Middle& mid, Matrices&& matrix) {
+  void add_to(const MidpointState<double>& mid, Matrices&& matrix) {
     const Workspace<double>& at = mid.at;
     for (std::size_t l = 0; l < m_.lines.size(); ++l) {
       const Line& line = m_.lines[l];

@@ -54,7 +54,8 @@ class MidpointTree {
   }
 
   // δ with −∂r/∂q' δ = r.
-  void direction(const Middle& mid, double h, const double* q0, const double* q1, const double* r, double* delta) {
+  void direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1, const double* r,
+                 double* delta) {
     std::fill(fresh_.begin(), fresh_.end(), 1);
     for (auto& g : g_) g = {};
     if constexpr (kLoads) {
@@ -106,13 +107,13 @@ class MidpointTree {
     fresh_[i] = 0;
   }
 
-  void add_inertia(const Middle& mid, const Body& b, int i) {
+  void add_inertia(const MidpointState<double>& mid, const Body& b, int i) {
     matrix(i).at[0][0] += mid.inertia[i];
     matrix(i).at[1][1] += Mat3<double>{{b.mass, 0, 0}, {0, b.mass, 0}, {0, 0, b.mass}};
   }
 
   // Adds to the columns s and c of the end's coordinate c how the middle's coordinate l moves with it.
-  void add_end(const Middle& mid, int i, int l, int c, double q, double v) {
+  void add_end(const MidpointState<double>& mid, int i, int l, int c, double q, double v) {
     const Spatial<double>& S = mid.at.S[l];
     s_[c].add(0, q, mid.Z[l]), s_[c].add(0, v, S), s_[c].add(2, q, S);
     U_[c].add(0, q, own_[l]), U_[c].at[2] += q * gravity_[l];
@@ -123,7 +124,7 @@ class MidpointTree {
   }
 
   // The same for s̄ and d of the beginning; f is how the work of a force at the middle counts.
-  void add_beginning(const Middle& mid, int l, int c, double q, double v, double f) {
+  void add_beginning(const MidpointState<double>& mid, int l, int c, double q, double v, double f) {
     const Spatial<double>& S = mid.at.S[l];
     test_[c].add(0, q, mid.Z[l]), test_[c].add(0, v, S), test_[c].add(2, q, S);
     if constexpr (kLoads) test_[c].add(4, f, S);
@@ -131,7 +132,7 @@ class MidpointTree {
   }
 
   // s, s̄, and c and d (in U and u) of a body's coordinates.
-  void form_joint(const Middle& mid, const Body& b, int i, double h) {
+  void form_joint(const MidpointState<double>& mid, const Body& b, int i, double h) {
     for (int j = b.v; j < b.v + b.nv; ++j) {
       const Spatial<double>& S = mid.at.S[j];
       own_[j] = bracket_force(S, mid.P[i]);
@@ -143,7 +144,7 @@ class MidpointTree {
       add_beginning(mid, b.v, b.v, -h * (1 - mid.alpha), 1, -0.5 * h);
       return;
     }
-    const MiddleBlock<double>& M = mid.blocks[i];
+    const MidpointBlock<double>& M = mid.blocks[i];
     for (int l = 0; l < b.nv; ++l)
       for (int c = 0; c < b.nv; ++c) {
         add_end(mid, i, b.v + l, b.v + c, M.q1[l][c], M.v1[l][c]);
@@ -152,7 +153,7 @@ class MidpointTree {
   }
 
   // Eliminate the coordinates of body i from A.
-  void eliminate(const Middle& mid, const Body& b, int i, double h, const double* q0, const double* q1) {
+  void eliminate(const MidpointState<double>& mid, const Body& b, int i, double h, const double* q0, const double* q1) {
     const int n = b.nv;
     BlockMatrix<R, C>& A = matrix(i);
     double* D = pivot_[i].data();
@@ -181,13 +182,13 @@ class MidpointTree {
   }
 
   // What coordinates k (of the beginning) and l (of the end) of one joint add to O, for each ∂q_m.
-  double own_term(const Middle& mid, int k, int l) const {
+  double own_term(const MidpointState<double>& mid, int k, int l) const {
     return dot(own_[k], mid.Z[l]) + dot(mid.at.S[l].angular, gravity_[k]);
   }
 
   // O of a joint with several coordinates.
-  void own_block(const Middle& mid, const Body& b, int i, double h, double* D) const {
-    const MiddleBlock<double>& M = mid.blocks[i];
+  void own_block(const MidpointState<double>& mid, const Body& b, int i, double h, double* D) const {
+    const MidpointBlock<double>& M = mid.blocks[i];
     const int n = b.nv;
     std::fill(D, D + n * n, 0.0);
     for (int k = 0; k < n; ++k)
@@ -203,8 +204,8 @@ class MidpointTree {
   }
 
   // What the varying S of a formula adds to O (see formula_terms).
-  void add_formula(const Middle& mid, const Body& b, int i, double h, double* D) const {
-    const MiddleBlock<double>& M = mid.blocks[i];
+  void add_formula(const MidpointState<double>& mid, const Body& b, int i, double h, double* D) const {
+    const MidpointBlock<double>& M = mid.blocks[i];
     const int n = b.nv;
     const Spatial<double> parent = shift_motion(mid.at.V[b.parent], mid.at.pose[i].r);
     Spatial<double> Q{cross(mid.moment[i], m_.gravity), mid.mass[i] * m_.gravity};
@@ -222,7 +223,7 @@ class MidpointTree {
   }
 
   // What r, or zero where there is none, and g leave for the joint of body i; hands g to the parent.
-  void reduce(const Middle& mid, const Body& b, int i, const double* r) {
+  void reduce(const MidpointState<double>& mid, const Body& b, int i, const double* r) {
     const int n = b.nv;
     const double* D = pivot_[i].data();
     BlockVector<R> g = g_[i];
@@ -234,7 +235,7 @@ class MidpointTree {
   }
 
   // δ, and x of every body, root to leaves.
-  void outward(const Middle& mid, double* delta) {
+  void outward(const MidpointState<double>& mid, double* delta) {
     for (int i = 1; i < m_.size(); ++i) {
       const Body& b = m_.bodies[i];
       const int n = b.nv;
@@ -252,14 +253,14 @@ class MidpointTree {
   }
 
   // δ for another right side, with what is in g besides r, after elimination.
-  void solve(const Middle& mid, const double* r, double* delta) {
+  void solve(const MidpointState<double>& mid, const double* r, double* delta) {
     for (int i = m_.size() - 1; i > 0; --i) reduce(mid, m_.bodies[i], i, r);
     outward(mid, delta);
   }
 
   // With E and T the couplings' rows in y and x, −∂r/∂q' = tree + E Tᵀ: (1 + Tᵀ tree⁻¹ E) λ = Tᵀ tree⁻¹ r, then
   // δ = tree⁻¹ (r − E λ). To begin with, x is that of tree⁻¹ r.
-  void add_tensions(const Middle& mid, const double* r, double* delta) {
+  void add_tensions(const MidpointState<double>& mid, const double* r, double* delta) {
     const std::vector<MidpointLoads::Coupling>& couplings = loads_->couplings();
     for (std::size_t k = 0; k < couplings.size(); ++k) right_[k] = loads_->tension(couplings[k], x_);
     for (std::size_t c = 0; c < couplings.size(); ++c) {

@@ -5,13 +5,14 @@
 // Z_j of velocity_change: relative to the rigid motion by S_j, every velocity at or beyond j changes by it (JM08 (16)).
 #pragma once
 
+#include "elements/element_forces.hpp"
 #include "elements/user_elements_ad.hpp"
 #include "integrators/body_action/joint_terms.hpp"
 #include "integrators/midpoint/midpoint_block.hpp"
 
 namespace symplectree {
 
-// The displacement of a Ball or Free joint from q0 to q1, as middle_block takes it.
+// The displacement of a Ball or Free joint from q0 to q1, as midpoint_block takes it.
 template <class T, class R>
 void displacement(const BodyOf<R>& b, const T* q0, const T* q1, Vec3<T>& d, Vec3<T>& shift) {
   const bool free = b.kind == Kind::Free;
@@ -29,11 +30,11 @@ struct MidpointState {
   Workspace<T> at;                 // poses, S and twists
   std::vector<T> q, v, dq, dv, f;  // D L, ∂L/∂v, and forces that come from no energy
   std::vector<T> tau, inputs;
-  std::vector<MiddleBlock<T>> blocks;  // of Ball and Free joints, and of formulas; of all where T carries derivatives
-  std::vector<Mat3<T>> inertia;        // of each body alone, in world axes
-  std::vector<Spatial<T>> Z;           // of each velocity
-  std::vector<Spatial<T>> P;           // of each body: momentum
-  std::vector<R> mass;                 // of each body, and its first moment
+  std::vector<MidpointBlock<T>> blocks;  // of Ball and Free joints, and of formulas; of all where T carries derivatives
+  std::vector<Mat3<T>> inertia;          // of each body alone, in world axes
+  std::vector<Spatial<T>> Z;             // of each velocity
+  std::vector<Spatial<T>> P;             // of each body: momentum
+  std::vector<R> mass;                   // of each body, and its first moment
   std::vector<Vec3<T>> moment;
   std::vector<Spatial<T>> springs, loads;  // of each body: wrench of line springs; of line dampers and wrenches
 
@@ -97,7 +98,7 @@ struct MidpointState {
       if (size) *size = std::fabs(value_of(kinetic)) + std::fabs(value_of(rest));
       return kinetic + rest;
     }
-    const MiddleBlock<T>& block = blocks[i];
+    const MidpointBlock<T>& block = blocks[i];
     T sum(0);
     if (size) *size = 0;
     for (int l = 0; l < b.nv; ++l) {
@@ -128,7 +129,7 @@ struct MidpointState {
     const T inverse = T(1) / step.h;
     Vec3<T> d, shift{};
     displacement(b, step.q0, step.q1, d, shift);
-    blocks[i] = middle_block<T>(free, d, shift, step.h, part);
+    blocks[i] = midpoint_block<T>(free, d, shift, step.h, part);
     const int first = b.q + (free ? 3 : 0);
     const Quaternion<T> turn = turned(load_quaternion(step.q0 + first), part * d);
     q[first] = turn.w;
@@ -162,11 +163,11 @@ struct MidpointState {
     std::fill(dq.begin(), dq.end(), T(0));
     std::fill(f.begin(), f.end(), T(0));
     if (!conservative) std::copy(tau.begin(), tau.end(), f.begin());
-    for (const JointSpringOf<R>& s : m.joint_springs) dq[s.v] -= T(s.stiffness) * (q[s.q] - T(s.rest));
+    for (const JointSpringOf<R>& s : m.joint_springs) add_force(s, q.data(), 1, dq.data());
     if (!m.users.empty()) user_elements();
     if (conservative) return;
-    for (const JointDamperOf<R>& d : m.joint_dampers) f[d.v] -= T(d.damping) * v[d.v];
-    for (const JointForceOf<R>& e : m.joint_forces) f[e.v] += T(e.value) + (e.input >= 0 ? inputs[e.input] : T(0));
+    for (const JointDamperOf<R>& d : m.joint_dampers) add_force(d, v.data(), 1, f.data());
+    for (const JointForceOf<R>& e : m.joint_forces) add_force(e, inputs.data(), 1, f.data());
   }
 
   void user_elements() {
@@ -230,16 +231,14 @@ struct MidpointState {
   }
 
   UserTerms user_;
-  LiftedUsers<T, R> users_;
+  UserElementsAD<T, R> users_;
   std::vector<T> d_;  // increments of the user's coordinates from their values
 };
 
-using Middle = MidpointState<double>;
-
 // N (nv × nv) ← N − ∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end
 // changes d by J_r⁻¹ε and a Free joint's shift by R_0ᵀ R_1 ε. `stride` is that of N's rows.
-inline void add_chart_change(const Middle& mid, const Body& b, double h, const double* q0, const double* q1, double* N,
-                             int stride) {
+inline void add_chart_change(const MidpointState<double>& mid, const Body& b, double h, const double* q0,
+                             const double* q1, double* N, int stride) {
   const bool free = b.kind == Kind::Free;
   Vec3<double> d, shift;
   displacement(b, q0, q1, d, shift);
@@ -249,7 +248,7 @@ inline void add_chart_change(const Middle& mid, const Body& b, double h, const d
     const Vec3<double> dd = c < 3 ? right_jacobian_inverse(d, e) : Vec3<double>{},
                        ds = c < 3 ? Vec3<double>{} : turn * e;
     const Vec3<Dual> x{{d.x, dd.x}, {d.y, dd.y}, {d.z, dd.z}}, s{{shift.x, ds.x}, {shift.y, ds.y}, {shift.z, ds.z}};
-    const MiddleBlock<Dual> m = middle_block<Dual>(free, x, s, Dual(h), Dual(mid.alpha));
+    const MidpointBlock<Dual> m = midpoint_block<Dual>(free, x, s, Dual(h), Dual(mid.alpha));
     for (int k = 0; k < b.nv; ++k)
       for (int l = 0; l < b.nv; ++l)
         N[stride * k + c] -= h * (m.q0[l][k].slope * mid.dq[b.v + l] + m.v0[l][k].slope * mid.dv[b.v + l] +

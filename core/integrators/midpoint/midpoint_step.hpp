@@ -177,7 +177,7 @@ class MidpointScheme {
   }
 
   const Model& m_;
-  Middle mid_;
+  MidpointState<double> mid_;
   std::vector<double> p0_, r_, scale_, impulse_, impulse_size_, reaction_;
   std::vector<Noise> noise_;
   std::vector<char> prescribed_;  // of each velocity: its coordinate is prescribed
