@@ -1,0 +1,79 @@
+// Newton's full matrix of the midpoint action.
+#include "integrators/midpoint/midpoint_dense.hpp"
+
+#include <Eigen/LU>
+
+namespace symplectree {
+
+MidpointDense::MidpointDense(const Model& m)
+    : m_(m), d_(m), e_(m), dq_(m.nv), dv_(m.nv), dqdq_(m.nv, m.nv), dqdv_(dqdq_), dvdv_(dqdq_), full_(dqdq_) {
+  elements_ = m.has_lines_or_wrenches() || !m.joint_springs.empty() || !m.joint_dampers.empty() ||
+              !m.joint_forces.empty() || !m.users.empty();
+}
+
+void MidpointDense::direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1,
+                              const double* r, double* delta) {
+  matrix(mid, h, q0, q1);
+  Eigen::Map<Eigen::VectorXd>(delta, m_.nv) = full_.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r, m_.nv));
+}
+
+const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& MidpointDense::matrix(
+    const MidpointState<double>& mid, double h, const double* q0, const double* q1) {
+  using Block = MidpointBlock<double>;
+  const int n = m_.nv;
+  const double alpha = mid.alpha;
+  second_derivatives(mid);
+  // Columns of the middle's motion with the end, q1 and v1, are block diagonal: multiply from the right by blocks.
+  const auto along_end = [&](const Matrix& of_q, const Matrix& of_v) -> Matrix {
+    return -h * (times_blocks(mid, of_q, &Block::q1, alpha) + times_blocks(mid, of_v, &Block::v1, 1 / h));
+  };
+  full_ = blocks_times(mid, &Block::q0, 1 - alpha, along_end(dqdq_, dqdv_));
+  full_ += blocks_times(mid, &Block::v0, -1 / h, along_end(dqdv_.transpose(), dvdv_));
+  if (elements_) {
+    const Eigen::Map<const RowMatrix> fq(e_.out.force_dq.data(), n, n), fv(e_.out.force_dv.data(), n, n);
+    full_ += blocks_times(mid, &Block::carry0, 1, 0.5 * along_end(fq, fv));
+  }
+  for (int i = 1; i < m_.size(); ++i) {
+    const Body& b = m_.bodies[i];
+    if (!b.flat()) add_chart_change(mid, b, h, q0, q1, &full_(b.v, b.v), n);
+  }
+  return full_;
+}
+
+void MidpointDense::second_derivatives(const MidpointState<double>& mid) {
+  d_.place<2>(mid.q.data());
+  dqdq_.setZero(), dqdv_.setZero(), dvdv_.setZero();
+  lagrangian_derivatives(d_, mid.v.data(), {dq_.data(), dv_.data(), dqdq_.data(), dqdv_.data(), dvdv_.data()});
+  if (!elements_) return;
+  element_derivatives(m_, -1, mid.q.data(), mid.v.data(), mid.inputs.data(), e_);
+  dqdq_ -= Eigen::Map<const RowMatrix>(e_.out.hessian.data(), m_.nv, m_.nv);
+}
+
+MidpointDense::Matrix MidpointDense::times_blocks(const MidpointState<double>& mid, const Matrix& M, Member block,
+                                                  double plain) const {
+  Matrix out = plain * M;
+  for (int i = 1; i < m_.size(); ++i) {
+    const Body& b = m_.bodies[i];
+    if (b.nv > 1) out.middleCols(b.v, b.nv) = M.middleCols(b.v, b.nv) * view(mid.blocks[i].*block, b.nv);
+  }
+  return out;
+}
+
+MidpointDense::Matrix MidpointDense::blocks_times(const MidpointState<double>& mid, Member block, double plain,
+                                                  const Matrix& M) const {
+  Matrix out = plain * M;
+  for (int i = 1; i < m_.size(); ++i) {
+    const Body& b = m_.bodies[i];
+    if (b.nv > 1) out.middleRows(b.v, b.nv) = view(mid.blocks[i].*block, b.nv).transpose() * M.middleRows(b.v, b.nv);
+  }
+  return out;
+}
+
+MidpointDense::Matrix MidpointDense::view(const Square<double, 6>& block, int n) {
+  Matrix out(n, n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) out(i, j) = block[i][j];
+  return out;
+}
+
+}  // namespace symplectree
