@@ -1,6 +1,8 @@
 // Continuous mechanics on arrays: rows in, rows out. Each returns None for arrays that are not ready (see arrays.hpp).
 #define SYMPLECTREE_IMPORT_ARRAY
 #include "bindings/arrays.hpp"
+#include "dynamics/aba.hpp"
+#include "dynamics/crba.hpp"
 #include "dynamics/floating_base.hpp"
 
 namespace symplectree {

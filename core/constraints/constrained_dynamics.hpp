@@ -3,7 +3,7 @@
 #pragma once
 
 #include "constraints/loop_solver.hpp"
-#include "dynamics/dynamics.hpp"
+#include "dynamics/rnea.hpp"
 
 namespace symplectree {
 

@@ -1,7 +1,7 @@
 // Energies and spatial momentum, O(n).
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/rnea.hpp"
 
 namespace symplectree {
 

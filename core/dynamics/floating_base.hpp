@@ -2,7 +2,8 @@
 // metric m − AᵀIA of K (1), (2). The root is body 1, its velocities are the first six; u are those of the shape.
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/crba.hpp"
+#include "dynamics/rnea.hpp"
 
 namespace symplectree {
 

@@ -1,7 +1,7 @@
 // The motion as a flow of (q, p): v = M⁻¹p and D L + f, in O(n).
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/aba.hpp"
 
 namespace symplectree {
 

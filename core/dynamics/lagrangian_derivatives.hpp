@@ -7,7 +7,7 @@
 // except between coordinates of one Ball or Free joint.
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/crba.hpp"
 
 namespace symplectree {
 

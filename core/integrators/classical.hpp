@@ -2,7 +2,7 @@
 // is given as a callable acceleration(t, q, v, a), so that forces may come from anywhere.
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/rnea.hpp"
 
 namespace symplectree {
 

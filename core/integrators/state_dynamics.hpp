@@ -2,6 +2,7 @@
 #pragma once
 
 #include "constraints/constrained_dynamics.hpp"
+#include "dynamics/aba.hpp"
 
 namespace symplectree {
 

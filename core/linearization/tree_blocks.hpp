@@ -12,7 +12,7 @@
 // of which R and P are symmetric between different joints.
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/rnea.hpp"
 #include "integrators/body_action/body_actions.hpp"
 
 namespace symplectree {

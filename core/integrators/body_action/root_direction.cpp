@@ -3,6 +3,8 @@
 
 #include <Eigen/LU>
 
+#include "dynamics/aba.hpp"
+
 namespace symplectree {
 
 // D_j ℓ of a line at the poses in `at`, (nv).

@@ -10,7 +10,7 @@
 // come from the same functions on jets (linearization/step_equations.hpp).
 #pragma once
 
-#include "dynamics/dynamics.hpp"
+#include "dynamics/rnea.hpp"
 #include "integrators/body_action/step_workspace.hpp"
 
 namespace symplectree {
