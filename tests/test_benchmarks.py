@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import symplectree
+
+PACKAGE = str(Path(symplectree.__file__).parents[1])
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = {
     "step_cost.py": ["--sizes", "2", "--budget", "0.01"],
@@ -19,6 +22,7 @@ SMALL = {
     "operation_counts.py": ["--quick"],
     "compiled_code.py": ["--quick"],
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
+    "compare_versions.py": [PACKAGE, PACKAGE, "--seconds", "0.01", "--rounds", "1"],  # with itself
     "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 
