@@ -44,12 +44,12 @@ def _given(value: Any) -> Any:
 
 
 def assert_same_models(one: st.Model, other: st.Model) -> None:
-    assert (one.shared is None) == (other.shared is None)
-    if one.shared is not None and other.shared is not None:
-        assert plain(dict(one.shared.followers)) == plain(dict(other.shared.followers))
+    assert (one.followers is None) == (other.followers is None)
+    if one.followers is not None and other.followers is not None:
+        assert plain(dict(one.followers.by_name)) == plain(dict(other.followers.by_name))
         assert_same_models(one.full, other.full)
     for f in fields(one):
-        if f.name not in ("originals", "description", "shared"):
+        if f.name not in ("originals", "description", "followers"):
             assert plain(getattr(one, f.name)) == plain(getattr(other, f.name)), f.name
 
 

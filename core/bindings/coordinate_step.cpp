@@ -12,7 +12,12 @@ namespace {
 class NativeNumberStep {
  public:
   NativeNumberStep(NativeModel& model, const MethodOptions& options, double dt, NumberSteps::Names names, bool quiet)
-      : steps_(std::make_shared<NumberSteps>(model.model, options, dt, std::move(names), quiet)) {}
+      : steps_(std::make_shared<NumberSteps>(
+            model.layout(),
+            [&model, options, dt] {
+              return step_derivatives(model.model, model.map.get(), options, dt, std::vector<char>(model.model.nv));
+            },
+            std::move(names), quiet)) {}
   NativeNumberStep(const NativeNumberStep&) = delete;
   ~NativeNumberStep() {
     if (number_) StepRegistry::instance().remove(number_);

@@ -1,7 +1,6 @@
 // Exact derivatives on arrays. Results are zeroed by the caller: only what is not structurally zero is written.
-#include <cstring>
-
 #include "bindings/native.hpp"
+#include "dynamics/mapped_derivatives.hpp"
 
 namespace symplectree {
 namespace {
@@ -11,74 +10,142 @@ void check_configuration(const Model& m, const In& q) {
   if (has_zero_quaternion(m, q.data())) throw nb::value_error("zero quaternion");
 }
 
-void pose_derivatives(NativeModel& self, const In& q, int frame, int order, Out out) {
+void copy(const std::vector<double>& from, const Out& to) { std::copy(from.begin(), from.end(), to.data()); }
+
+// Of the tree: derivatives of a frame's pose (n × 4 × 4) or (n × n × 4 × 4).
+void tree_pose_derivatives(NativeModel& self, const double* q, int frame, int order, double* out) {
   const Frame& f = self.frames.at(frame);
-  check_configuration(self.model, q);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
-  d.place<1>(q.data());
+  d.place<1>(q);
   const FramePose<double> p = frame_pose(f.point, f.axes, d.base);
   if (order == 1) {
-    pose_first(d.columns, p, out.data());
+    pose_first(d.columns, p, out);
   } else {
-    pose_second(d.columns, p, out.data());
+    pose_second(d.columns, p, out);
   }
+}
+
+void pose_derivatives(NativeModel& self, const In& q, int frame, int order, Out out) {
+  check_configuration(self.layout(), q);
+  if (!self.map) return tree_pose_derivatives(self, q.data(), frame, order, out.data());
+  constexpr int size = 16;
+  const ChainRule chain(*self.map, q.data(), nullptr);
+  const int n = chain.tree_size();
+  std::vector<double> first(n * size), second(n * n * size);
+  tree_pose_derivatives(self, chain.at.q.data(), frame, 1, first.data());
+  if (order == 1) return chain.C.add(first.data(), 1, size, out.data());
+  tree_pose_derivatives(self, chain.at.q.data(), frame, 2, second.data());
+  second = chain.both(chain.C, second, chain.C, size);
+  chain.add_diagonal(chain.curvature, first, size, second);
+  copy(second, out);
 }
 
 void body_velocity_derivatives(NativeModel& self, const In& q, const In& v, int frame, Out dq, Out dqdv, Out dqdq) {
   const Frame& f = self.frames.at(frame);
-  check_configuration(self.model, q), rows(v, self.model.nv);
+  check_configuration(self.layout(), q), rows(v, self.layout().nv);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
-  d.place<2>(q.data());
-  const FramePose<double> p = frame_pose(f.point, f.axes, d.base);
-  VelocityDerivatives(d, p, v.data()).write(dq.data(), dqdv.data(), dqdq.data());
+  const auto at = [&](const double* q, const double* v) {
+    d.place<2>(q);
+    return VelocityDerivatives(d, frame_pose(f.point, f.axes, d.base), v);
+  };
+  if (!self.map) return at(q.data(), v.data()).write(dq.data(), dqdv.data(), dqdq.data());
+  constexpr int size = 6;
+  const ChainRule chain(*self.map, q.data(), v.data());
+  StateDerivatives t(chain.tree_size(), size);
+  at(chain.at.q.data(), chain.v.data()).write(t.q.data(), t.qv.data(), t.qq.data(), t.v.data());
+  const StateDerivatives found = chain.compose(t, size);
+  copy(found.q, dq), copy(found.qv, dqdv), copy(found.qq, dqdq);
 }
 
 // L without springs.
 void lagrangian_terms(NativeModel& self, const In& q, const In& v, Out dq, Out dv, Out dqdq, Out dqdv, Out dvdv) {
-  check_configuration(self.model, q), rows(v, self.model.nv);
+  check_configuration(self.layout(), q), rows(v, self.layout().nv);
   auto loan = self.derivative_workspaces.borrow();
   auto& d = *loan;
-  d.place<2>(q.data());
-  lagrangian_derivatives(d, v.data(), {dq.data(), dv.data(), dqdq.data(), dqdv.data(), dvdv.data()});
+  if (!self.map) {
+    d.place<2>(q.data());
+    return lagrangian_derivatives(d, v.data(), {dq.data(), dv.data(), dqdq.data(), dqdv.data(), dvdv.data()});
+  }
+  const ChainRule chain(*self.map, q.data(), v.data());
+  StateDerivatives t(chain.tree_size(), 1);
+  d.place<2>(chain.at.q.data());
+  lagrangian_derivatives(d, chain.v.data(), {t.q.data(), t.v.data(), t.qq.data(), t.qv.data(), t.vv.data()});
+  t = chain.compose(t, 1);
+  copy(t.q, dq), copy(t.v, dv), copy(t.qq, dqdq), copy(t.qv, dqdv), copy(t.vv, dvdv);
 }
 
 double element_terms(NativeModel& self, int owner, const In& q, const In& v, const In& inputs, Out gradient,
                      Out hessian, Out force, Out force_dq, Out force_dv) {
   const Model& m = self.model;
-  check_configuration(m, q), rows(v, m.nv), rows(inputs, m.inputs);
+  check_configuration(self.layout(), q), rows(v, self.layout().nv), rows(inputs, m.inputs);
   auto loan = self.element_workspaces.borrow();
   auto& e = *loan;
-  element_derivatives(m, owner, q.data(), v.data(), inputs.data(), e);
-  const auto copy = [](const std::vector<double>& from, Out& to) {
-    std::memcpy(to.data(), from.data(), from.size() * sizeof(double));
-  };
-  copy(e.out.gradient, gradient), copy(e.out.hessian, hessian), copy(e.out.force, force);
-  copy(e.out.force_dq, force_dq), copy(e.out.force_dv, force_dv);
+  if (!self.map) {
+    element_derivatives(m, owner, q.data(), v.data(), inputs.data(), e);
+    copy(e.out.gradient, gradient), copy(e.out.hessian, hessian), copy(e.out.force, force);
+    copy(e.out.force_dq, force_dq), copy(e.out.force_dv, force_dv);
+    return e.out.energy;
+  }
+  const ChainRule chain(*self.map, q.data(), v.data());
+  element_derivatives(m, owner, chain.at.q.data(), chain.v.data(), inputs.data(), e);
+  auto second = chain.both(chain.C, e.out.hessian, chain.C);
+  chain.add_diagonal(chain.curvature, e.out.gradient, 1, second);
+  auto change = chain.sum(chain.both(chain.C, e.out.force_dq, chain.C), chain.both(chain.C, e.out.force_dv, chain.B));
+  chain.add_diagonal(chain.curvature, e.out.force, 1, change);
+  copy(chain.C(e.out.gradient.data()), gradient), copy(second, hessian), copy(chain.C(e.out.force.data()), force);
+  copy(change, force_dq), copy(chain.both(chain.C, e.out.force_dv, chain.C), force_dv);
   return e.out.energy;
 }
 
-// dqdq[i, j, k] = D_k D_j f_i, dqdv[i, j, k] = D_j ∂f_i/∂v_k, dvdv[i, j, k] = ∂²f_i/∂v_j∂v_k.
-void element_second(NativeModel& self, int owner, const In& q, const In& v, const In& inputs, Out dqdq, Out dqdv,
-                    Out dvdv) {
+// Of the tree: dqdq[i, j, k] = D_k D_j f_i, dqdv[i, j, k] = D_j ∂f_i/∂v_k, dvdv[i, j, k] = ∂²f_i/∂v_j∂v_k; each at
+// `place(i, j, k)` of its array.
+template <class Place>
+void tree_element_second(NativeModel& self, int owner, const double* q, const double* v, const double* inputs,
+                         const std::array<double*, 3>& out, Place place) {
   const Model& m = self.model;
   const int n = m.nv;
-  check_configuration(m, q), rows(v, m.nv), rows(inputs, m.inputs);
   auto loan = self.dual_workspaces.borrow();
   auto& e = *loan;
   for (int k = 0; k < n; ++k) {
-    seed(m, q.data(), v.data(), k, false, e);
-    element_derivatives(m, owner, e.q.data(), e.v.data(), inputs.data(), e);
+    seed(m, q, v, k, false, e);
+    element_derivatives(m, owner, e.q.data(), e.v.data(), inputs, e);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        dqdq.data()[(n * i + j) * n + k] = e.out.force_dq[n * i + j].slope;
-        dqdv.data()[(n * i + k) * n + j] = e.out.force_dv[n * i + j].slope;
+        out[0][place(i, j, k)] = e.out.force_dq[n * i + j].slope;
+        out[1][place(i, k, j)] = e.out.force_dv[n * i + j].slope;
       }
-    seed(m, q.data(), v.data(), k, true, e);
-    element_derivatives(m, owner, e.q.data(), e.v.data(), inputs.data(), e);
-    for (int i = 0; i < n * n; ++i) dvdv.data()[n * i + k] = e.out.force_dv[i].slope;
+    seed(m, q, v, k, true, e);
+    element_derivatives(m, owner, e.q.data(), e.v.data(), inputs, e);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) out[2][place(i, j, k)] = e.out.force_dv[n * i + j].slope;
   }
+}
+
+void element_second(NativeModel& self, int owner, const In& q, const In& v, const In& inputs, Out dqdq, Out dqdv,
+                    Out dvdv) {
+  const Model& m = self.model;
+  const std::size_t n = m.nv;
+  check_configuration(self.layout(), q), rows(v, self.layout().nv), rows(inputs, m.inputs);
+  if (!self.map) {
+    const auto in_order = [n](std::size_t i, std::size_t j, std::size_t k) { return (n * i + j) * n + k; };
+    return tree_element_second(self, owner, q.data(), v.data(), inputs.data(), {dqdq.data(), dqdv.data(), dvdv.data()},
+                               in_order);
+  }
+  const ChainRule chain(*self.map, q.data(), v.data());
+  StateDerivatives f(n, n);  // of the force, whose components come last
+  const auto last = [n](std::size_t i, std::size_t j, std::size_t k) { return (n * j + k) * n + i; };
+  tree_element_second(self, owner, chain.at.q.data(), chain.v.data(), inputs.data(),
+                      {f.qq.data(), f.qv.data(), f.vv.data()}, last);
+  auto loan = self.element_workspaces.borrow();
+  auto& e = *loan;
+  element_derivatives(m, owner, chain.at.q.data(), chain.v.data(), inputs.data(), e);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      f.q[j * n + i] = e.out.force_dq[n * i + j], f.v[j * n + i] = e.out.force_dv[n * i + j];
+  const ForceCurvature found(chain, self.map->sum(chain.at.third), e.out.force, f);
+  copy(found.qq, dqdq), copy(found.qv, dqdv), copy(found.vv, dvdv);
 }
 
 }  // namespace

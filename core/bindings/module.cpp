@@ -119,8 +119,20 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
   }
 }
 
+// Rows (count × 8) of Follower's fields in order, leaders before those that follow them.
+std::vector<Follower> followers(const In& rows) {
+  std::vector<Follower> out;
+  for (std::size_t k = 0; k < rows.size(); k += 8) {
+    const double* r = rows.data() + k;
+    const auto index = [r](int i) { return static_cast<int>(r[i]); };
+    out.push_back({index(0), index(1), index(2), index(3), index(4), r[5], r[6], index(7)});
+  }
+  return out;
+}
+
+// `following`: rows of followers, none where all coordinates are independent.
 void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functions, double ground_energy, int inputs,
-               const nb::list& users, const nb::object& evaluate, const nb::dict& formulas) {
+               const nb::list& users, const nb::object& evaluate, const nb::dict& formulas, const In& following) {
   new (self) NativeModel();
   Model& m = self->model;
   self->arrays = model_arrays(arrays);
@@ -139,6 +151,7 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
     const Point origin{body.data()[i], {T[3], T[7], T[11]}};
     self->frames.push_back({placed(m.bodies, origin), placed(m.bodies, origin.body, rotation_at(T, 4))});
   }
+  if (following.size()) self->map = std::make_unique<CoordinateMap>(m, followers(following));
 }
 
 // The results of a tape at each row of `in`.
@@ -164,7 +177,8 @@ void use_code(NativeModel& self, const std::string& what, int index, int order, 
 NB_MODULE(_core, m) {
   using namespace symplectree;
   auto cls = nb::class_<NativeModel>(m, "Model");
-  cls.def("__init__", &construct);
+  cls.def("__init__", &construct, nb::kw_only(), nb::arg("arrays"), nb::arg("functions"), nb::arg("ground_energy"),
+          nb::arg("inputs"), nb::arg("users"), nb::arg("evaluate"), nb::arg("formulas"), nb::arg("followers"));
   cls.def("use_code", &use_code);
   bind_dynamics(cls);
   bind_derivatives(cls);

@@ -7,6 +7,7 @@
 #include "constraints/constrained_dynamics.hpp"
 #include "dynamics/element_derivatives.hpp"
 #include "dynamics/energy.hpp"
+#include "model/coordinate_map.hpp"
 #include "model/model_arrays.hpp"
 
 namespace symplectree {
@@ -26,6 +27,7 @@ struct NativeModel {
   ModelArrays<double> arrays;  // that it was made of
   std::vector<Frame> frames;
   std::vector<double> no_inputs;
+  std::unique_ptr<CoordinateMap> map;  // where coordinates follow others; then `model` is the tree of all of them
   Pool<Workspace<double>> workspaces{model};
   Pool<DerivativeWorkspace<double>> derivative_workspaces{model};
   Pool<ElementWorkspace<double>> element_workspaces{model};
@@ -34,6 +36,16 @@ struct NativeModel {
 
   NativeModel() = default;
   NativeModel(const NativeModel&) = delete;
+
+  // Where the coordinates of callers lie, and how many there are.
+  const Model& layout() const { return map ? map->layout : model; }
+
+  // Marks (nv of the tree) of velocities by their indices.
+  std::vector<char> marked(const In& velocities) const {
+    std::vector<char> out(layout().nv);
+    for (std::size_t k = 0; k < velocities.size(); ++k) out[static_cast<int>(velocities.data()[k])] = 1;
+    return map ? map->marks(out) : out;
+  }
 };
 
 // Does a row of q hold a quaternion that is not one?
@@ -55,13 +67,6 @@ inline std::size_t rows(const In& a, int width) {
   if (width == 0) return 0;
   if (a.size() % width != 0) throw nb::value_error("wrong length");
   return a.size() / width;
-}
-
-// Marks (nv) of velocities by their numbers.
-inline std::vector<char> marked(const Model& m, const In& velocities) {
-  std::vector<char> out(m.nv);
-  for (std::size_t k = 0; k < velocities.size(); ++k) out[static_cast<int>(velocities.data()[k])] = 1;
-  return out;
 }
 
 void bind_dynamics(nb::class_<NativeModel>& cls);

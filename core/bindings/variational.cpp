@@ -2,6 +2,7 @@
 #include "bindings/forces.hpp"
 #include "integrators/composition.hpp"
 #include "integrators/make_run.hpp"
+#include "integrators/mapped_run.hpp"
 
 namespace symplectree {
 namespace {
@@ -64,6 +65,13 @@ StepCode step_code(std::uint64_t direction, std::uint64_t check, int work) {
   return {function(direction), function(check), work};
 }
 
+// The run of a model, where coordinates follow others in the independent ones; a step has so many stages.
+Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second, int stages, const In& prescribed) {
+  if (model.map) run = std::make_unique<MappedRun>(*model.map, std::move(run), second, stages);
+  run->set_prescribed(model.marked(prescribed));
+  return run.release();
+}
+
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
@@ -71,8 +79,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
-  run->set_prescribed(marked(m, prescribed));
-  return run.release();
+  return made(model, std::move(run), MappedRun::Second::Momentum, static_cast<int>(stages.size()), prescribed);
 }
 
 void bind_options(nb::module_& module) {
@@ -109,25 +116,12 @@ void bind_options(nb::module_& module) {
 void bind_rows(nb::module_& module) {
   nb::class_<ForceRows>(module, "ForceRows")
       .def(nb::init<In, In, nb::object, Out, Out>(), nb::kw_only(), nb::arg("tau"), nb::arg("inputs"),
-           nb::arg("function").none(), nb::arg("q"), nb::arg("v"))
-      .def_ro("tau", &ForceRows::tau)
-      .def_ro("inputs", &ForceRows::inputs)
-      .def_ro("function", &ForceRows::function)
-      .def_ro("q", &ForceRows::q)
-      .def_ro("v", &ForceRows::v);
+           nb::arg("function").none(), nb::arg("q"), nb::arg("v"));
   nb::class_<PrescribedRows>(module, "PrescribedRows")
-      .def(nb::init<In, In, In>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"))
-      .def_ro("targets", &PrescribedRows::targets)
-      .def_ro("rates", &PrescribedRows::rates)
-      .def_ro("accelerations", &PrescribedRows::accelerations);
+      .def(nb::init<In, In, In>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"));
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<Out, Out, Out, Out, Out>(), nb::kw_only(), nb::arg("q"), nb::arg("x"), nb::arg("counts"),
-           nb::arg("multipliers"), nb::arg("reactions"))
-      .def_ro("q", &Recording::q)
-      .def_ro("x", &Recording::x)
-      .def_ro("counts", &Recording::counts)
-      .def_ro("multipliers", &Recording::multipliers)
-      .def_ro("reactions", &Recording::reactions);
+           nb::arg("multipliers"), nb::arg("reactions"));
 }
 
 }  // namespace
@@ -164,9 +158,7 @@ void bind_simulation(nb::class_<NativeModel>& cls) {
   cls.def(
       "classical_run",
       [](NativeModel& self, ClassicalMethod method, In prescribed) {
-        std::unique_ptr<Run> run = classical_run(self.model, method);
-        run->set_prescribed(marked(self.model, prescribed));
-        return run.release();
+        return made(self, classical_run(self.model, method), MappedRun::Second::Velocity, 1, prescribed);
       },
       nb::arg("method"), nb::arg("prescribed"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }

@@ -153,9 +153,11 @@ class VelocityDerivatives {
     }
   }
 
-  void write(double* dq, double* dqdv, double* dqdq) const {
+  // `dv`, the frame's Jacobian by rows, unless it is null.
+  void write(double* dq, double* dqdv, double* dqdq, double* dv = nullptr) const {
     const int n = c_.m.nv;
     for (int i : path_) {
+      if (dv) write_row(J_[i], dv + 6 * i);
       write_row(bracket(above_[i], J_[i]) + own_[i], dq + 6 * i);
       for (int j : path_) {
         if (beyond(i, j)) write_row(bracket(J_[j], J_[i]), dqdv + 6 * (n * i + j));
@@ -205,7 +207,7 @@ class VelocityDerivatives {
   }
 
   const Columns<double>& c_;
-  const FramePose<double>& f_;
+  const FramePose<double> f_;
   const double* v_;
   std::vector<Spatial<double>>&J_, &above_, &own_;  // own: Σ_k v_k E_ki
   std::vector<int>& path_;

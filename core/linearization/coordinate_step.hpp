@@ -11,7 +11,7 @@
 
 #include "kinematics/poses_twists.hpp"
 #include "kinematics/quaternion_coordinates.hpp"
-#include "linearization/step_linearizer.hpp"
+#include "linearization/step_derivatives.hpp"
 
 namespace symplectree {
 
@@ -32,24 +32,25 @@ struct StepBuffers {
 // One row at a time.
 class NumberStep {
  public:
-  NumberStep(const Model& m, const MethodOptions& options, double h)
-      : m_(m),
-        steps_(m, options, h, std::vector<char>(m.nv)),
-        maps_(m, m.inputs ? m.inputs : m.nv),
-        q_(m.nq),
-        zero_(m.nv + m.inputs),
-        F_(static_cast<std::size_t>(2 * m.nv) * steps_.inputs()),
-        of_multipliers_(static_cast<std::size_t>(m.rows) * steps_.inputs()) {}
+  // `layout`: where the coordinates of the steps lie.
+  NumberStep(const Model& layout, std::unique_ptr<StepDerivatives> steps)
+      : m_(layout),
+        steps_(std::move(steps)),
+        maps_(m_, m_.inputs ? m_.inputs : m_.nv),
+        q_(m_.nq),
+        zero_(m_.nv + m_.inputs),
+        F_(static_cast<std::size_t>(2 * m_.nv) * steps_->inputs()),
+        of_multipliers_(static_cast<std::size_t>(m_.rows) * steps_->inputs()) {}
 
-  double residual() const { return steps_.residual(); }
-  int worst() const { return steps_.worst(); }
+  double residual() const { return steps_->residual(); }
+  int worst() const { return steps_->worst(); }
 
   // False when the step has no solution.
   bool compute(const StepBuffers& at) {
     std::copy(at.q, at.q + m_.nq, q_.begin());
     normalize(m_, q_.data());
     const double *tau = m_.inputs ? zero_.data() : at.u, *inputs = m_.inputs ? at.u : zero_.data();
-    if (!steps_.take({q_.data(), at.p, tau, inputs, q_.data(), zero_.data()}, at.q1, at.p1)) return false;
+    if (!steps_->take({q_.data(), at.p, tau, inputs, q_.data(), zero_.data()}, at.q1, at.p1)) return false;
     for (int i : m_.quaternions) keep_sign(m_.bodies[i], at.q, at.q1);
     if (at.J) differentiate(at);
     return true;
@@ -65,16 +66,16 @@ class NumberStep {
   }
 
   void differentiate(const StepBuffers& at) {
-    if (maps_.trivial()) return steps_.differentiate(at.J, of_multipliers_.data(), at.H);
-    if (at.H) S_.resize(F_.size() * steps_.inputs());
-    steps_.differentiate(F_.data(), of_multipliers_.data(), at.H ? S_.data() : nullptr);
+    if (maps_.trivial()) return steps_->differentiate(at.J, of_multipliers_.data(), at.H);
+    if (at.H) S_.resize(F_.size() * steps_->inputs());
+    steps_->differentiate(F_.data(), of_multipliers_.data(), at.H ? S_.data() : nullptr);
     maps_.place(at.q, at.q1);
     maps_.first(F_.data(), at.J);
     if (at.H) maps_.second(F_.data(), S_.data(), at.H);
   }
 
   const Model& m_;
-  StepLinearizer steps_;
+  std::unique_ptr<StepDerivatives> steps_;
   NumberMaps maps_;
   std::vector<double> q_, zero_, F_, of_multipliers_, S_;  // F, S: derivatives along increments
 };
@@ -89,8 +90,14 @@ class NumberSteps {
     std::string solver;
   };
 
-  NumberSteps(const Model& m, const MethodOptions& options, double h, Names names, bool quiet)
-      : m_(m), options_(options), h_(h), names_(std::move(names)), quiet_(quiet), nu_(m.inputs ? m.inputs : m.nv) {}
+  // `make` makes the derivatives of one thread's steps, whose coordinates lie as `layout` says.
+  using Make = std::function<std::unique_ptr<StepDerivatives>()>;
+  NumberSteps(const Model& layout, Make make, Names names, bool quiet)
+      : m_(layout),
+        make_(std::move(make)),
+        names_(std::move(names)),
+        quiet_(quiet),
+        nu_(m_.inputs ? m_.inputs : m_.nv) {}
 
   int nq() const { return m_.nq; }
   int nv() const { return m_.nv; }
@@ -128,7 +135,7 @@ class NumberSteps {
         return step;
       }
     }
-    return std::make_unique<NumberStep>(m_, options_, h_);
+    return std::make_unique<NumberStep>(m_, make_());
   }
 
   void next(StepBuffers& at) const {
@@ -179,8 +186,7 @@ class NumberSteps {
   }
 
   const Model& m_;
-  MethodOptions options_;
-  double h_;
+  Make make_;
   Names names_;
   bool quiet_;
   int nu_;

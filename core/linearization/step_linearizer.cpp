@@ -1,6 +1,7 @@
 #include "linearization/step_linearizer.hpp"
 
 #include "integrators/make_run.hpp"
+#include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
 
 namespace symplectree {
@@ -24,14 +25,13 @@ StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, dou
 
 StepLinearizer::~StepLinearizer() = default;
 
-bool StepLinearizer::compute(const StepConditions& given, const StepResults& results) {
-  std::lock_guard lock(mutex_);
-  if (!take(given, results.q, results.p)) return false;
-  const std::vector<double>& multipliers = run_->report().multipliers;
-  std::copy(multipliers.begin(), multipliers.end(), results.multipliers);
-  differentiate(results.first, results.multipliers_first, results.second);
-  if (results.hessian) linearizer_with(results.second != nullptr).contracted(point_, results.weights, results.hessian);
-  return true;
+void StepLinearizer::multipliers(double* out) const {
+  const std::vector<double>& found = run_->report().multipliers;
+  std::copy(found.begin(), found.end(), out);
+}
+
+void StepLinearizer::contract(const double* weights, bool with_second, double* hessian) {
+  linearizer_with(with_second).contracted(point_, weights, hessian);
 }
 
 bool StepLinearizer::take(const StepConditions& given, double* q1, double* p1) {
@@ -91,6 +91,14 @@ void StepLinearizer::project(const double* rates, double* p) {
   for (double& x : point_.mu) x = -x;
   if (!scratch_) scratch_ = std::make_unique<Workspace<double>>(m_);
   momenta(m_, point_.q1.data(), point_.v.data(), p, *scratch_);
+}
+
+std::unique_ptr<StepDerivatives> step_derivatives(const Model& tree, const CoordinateMap* map,
+                                                  const MethodOptions& options, double h,
+                                                  std::vector<char> prescribed) {
+  auto of_tree = std::make_unique<StepLinearizer>(tree, options, h, std::move(prescribed));
+  if (!map) return of_tree;
+  return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree));
 }
 
 }  // namespace symplectree

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import tongs
 from robot_texts import joint, link, urdf
-from sharing_mechanisms import tongs
 from symplectree.cli import app, demos, main
 from symplectree.io import bundled_models
 

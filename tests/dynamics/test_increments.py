@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import floating_pair, tree_pair
 from mechanisms import floating_mechanism, random_mechanism, random_state
-from sharing_mechanisms import floating_pair, tree_pair
 from symplectree.lie import exp_pose, inverse, quaternion_exp, quaternion_product, rotation
 
 ROUNDING = 1e-12  # of angles up to 3 and positions of a few metres

@@ -7,6 +7,7 @@ import pytest
 
 import symplectree as st
 from control_problems import cart_pole, closed_pendulum, spacecraft
+from follower_mechanisms import tree_pair
 from mechanisms import JOINTS, MIXED, random_mechanism, random_state
 from symplectree.interop.coordinate_step import NumberStep
 from symplectree.reference.coordinate_step import number_step
@@ -39,8 +40,18 @@ def test_is_its_twin_with_every_joint(action, seed):
         assert np.allclose(a, b, rtol=0, atol=1e-10 * max(1.0, np.abs(b).max()))
 
 
-def test_derivatives_are_those_of_differences():
-    model = random_mechanism(4, 4, elements=True, joints=("Free", "Revolute", "Ball")).build()
+def all_joints():
+    return random_mechanism(4, 4, elements=True, joints=("Free", "Revolute", "Ball")).build()
+
+
+def with_followers():
+    return tree_pair(5, 6, curved=True, joints=("Revolute", "Ball", "Prismatic", "Free")).shared
+
+
+@pytest.mark.parametrize("build", [all_joints, with_followers])
+def test_derivatives_are_those_of_differences(build):
+    model = build()
+    assert model.nq > model.nv
     step = NumberStep(model, DT, TIGHT)
     z = np.concatenate(numbers(model, 1, length=0.8))
     parts = np.cumsum(step.sizes)[:-1]

@@ -156,9 +156,10 @@ def test_robots_whose_fingers_mimic_each_other_move_the_same_without_constraints
     rows, shared = load_quietly(find(name)).build(), load_quietly(find(name), eliminate=True).build()
     assert (shared.nv, shared.rows) == (independent, ())
     assert len(rows.rows) == rows.nv - independent
-    sharing, v = shared.shared, 0.1 * np.random.default_rng(0).normal(size=independent)
-    spread = sharing.spread(shared.neutral)
+    v = 0.1 * np.random.default_rng(0).normal(size=independent)
     given = {"duration": 0.02, "dt": 0.001}
     ours = st.simulate(shared, shared.neutral, v0=v, **given)
-    theirs = st.simulate(rows, spread.q, v0=sharing.velocity(spread, v), **given)
-    np.testing.assert_allclose(shared.whole(ours.q), theirs.q, atol=1e-13)
+    theirs = st.simulate(
+        rows, shared.tree_coordinates(shared.neutral), v0=shared.tree_velocities(shared.neutral, v), **given
+    )
+    np.testing.assert_allclose(shared.tree_coordinates(ours.q), theirs.q, atol=1e-13)

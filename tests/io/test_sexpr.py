@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import FLAT, tree_pair
 from mechanisms import _carrier, planar_chain, random_mechanism
 from sexpr_round_trip import assert_round_trip, assert_same_models, plain
-from sharing_mechanisms import FLAT, tree_pair
 from symplectree.elements import Constraint, Element
 from symplectree.joints import Joint
 

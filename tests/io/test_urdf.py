@@ -47,7 +47,7 @@ def test_joints_that_mimic_others_need_be_no_coordinates(tmp_path):
     rows, model = load_quietly(path).build(), load_quietly(path, eliminate=True).build()
     assert model.coordinates == ("p", "free")
     assert (len(rows.rows), model.rows) == (2, ())
-    np.testing.assert_allclose(model.whole(np.array([0.2, 0.7])), [0.2, 0.1, 0.3, 0.7], atol=1e-15)
+    np.testing.assert_allclose(model.tree_coordinates(np.array([0.2, 0.7])), [0.2, 0.1, 0.3, 0.7], atol=1e-15)
     assert_round_trip(load_quietly(path, eliminate=True))
     with pytest.raises(st.ModelError, match="eliminate is for robots"):
         (tmp_path / "m.sexp").write_text("(system)")
@@ -68,7 +68,7 @@ def test_joints_that_mimic_each_other_keep_one_constraint(tmp_path):
     assert len(model.rows) == 2
     assert set(mechanism.initial) == {"j1"}  # followers start where they have to be
     q = st.assemble(model, mechanism.initial)
-    assert len(model.whole(q)) == 3
+    assert len(model.tree_coordinates(q)) == 3
 
 
 def test_fixed_links_are_lumped_before_inertia_is_checked(tmp_path):

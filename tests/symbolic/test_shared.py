@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import closed_pair, tongs, tree_pair
 from refusal import assert_refuses
-from sharing_mechanisms import closed_pair, tongs, tree_pair
 
 
 @pytest.mark.parametrize("curved", [False, True])

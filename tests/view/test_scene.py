@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from sharing_mechanisms import tongs
+from follower_mechanisms import tongs
 from symplectree.mechanism.shapes import GREY
 from symplectree.view.scene import round_length, scene, stretched
 from symplectree.view.sticks import sticks
@@ -30,11 +30,11 @@ def model():
 def test_followers_are_drawn_where_they_are():
     shared, rows = tongs(3).build(), tongs(3, eliminate=False).build()
     q = np.array([0.5, 0.2, 0.1])
-    one, other = scene(shared, q), scene(rows, shared.whole(q))
+    one, other = scene(shared, q), scene(rows, shared.tree_coordinates(q))
     assert kinds(one) == kinds(other)
     for a, b in zip(one.solids, other.solids, strict=True):
         np.testing.assert_allclose(a.pose, b.pose, atol=1e-14)
-    np.testing.assert_allclose(sticks(shared, q).joints, sticks(rows, shared.whole(q)).joints, atol=1e-14)
+    np.testing.assert_allclose(sticks(shared, q).joints, sticks(rows, shared.tree_coordinates(q)).joints, atol=1e-14)
 
 
 def kinds(picture):

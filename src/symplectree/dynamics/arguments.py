@@ -94,12 +94,12 @@ def unusable(model: Model, arrays: Mapping[str, Array]) -> ModelError:
 
 def _lost_follower(model: Model, q: Array) -> ModelError | None:
     """The error that names the first coordinate whose leader is where it has no value, None when there is none."""
-    if model.shared is None:
+    if model.followers is None:
         return None
-    bad = np.argwhere(~np.isfinite(model.whole(q)))
+    bad = np.argwhere(~np.isfinite(model.tree_coordinates(q)))
     if not len(bad):
         return None
-    follower = next(f for f in model.shared.followers.values() if f.q == bad[0][-1])
+    follower = next(f for f in model.followers.by_name.values() if f.q == bad[0][-1])
     at = q[tuple(bad[0][:-1])][model.coordinates.index(follower.root)]
     return ModelError(
         f"coordinate {follower.name!r}, which follows {follower.leader!r} by constraint {follower.element!r}, has no value "

@@ -61,7 +61,7 @@ def add_coordinate_row(
 ) -> None:
     """A row c1 q_first + c2 q_second = offset, or with φ(q_first) for a function.
 
-    eliminate: whether `second` is to be no coordinate of the model, but a function of `first` (`sharing`).
+    eliminate: whether `second` is to be no coordinate of the model, but a function of `first` (`mechanism.followers`).
     """
     if not isinstance(eliminate, bool):
         raise ModelError(f"{into.what}: eliminate is {shown(eliminate)}; give True or False")

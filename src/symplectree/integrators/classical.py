@@ -17,7 +17,6 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.sharing.runs import SharedClassicalRun
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,7 @@ class ClassicalRun:
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
         self._before = self.q, self.x  # a state before the last call's end that was saved
-        indices = model.tree_places(prescribed.indices)
-        self._native: Any = model.tree_native.classical_run(core.ClassicalMethod[method], indices)
-        if model.shared is not None:
-            self._native = SharedClassicalRun(model.shared, self._native)
+        self._native: Any = model.native.classical_run(core.ClassicalMethod[method], prescribed.indices)
         self.restart(0)
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:

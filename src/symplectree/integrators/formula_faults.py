@@ -23,10 +23,8 @@ def formula_fault(model: Model, q: Array, v: Array, dt: float) -> str:
     if not np.all(np.isfinite(q)):
         return ""
     v = np.nan_to_num(v)
-    if model.shared is not None:
-        spread = model.shared.spread(q)
-        q, v = spread.q, model.shared.velocity(spread, v)
-        model = model.full
+    if model.followers is not None:
+        q, v, model = model.tree_coordinates(q), model.tree_velocities(q, v), model.full
     for place in formula_joints(model):
         joint, here, rate = _symbolic(place), q[place.q], dt * v[place.v]
         for steps in (*AHEAD, *BEYOND):
@@ -101,7 +99,7 @@ class FormulaWatch:
         the sentence; None when there is none."""
         from symplectree.symbolic.switches import sides
 
-        q = self.model.whole(q)
+        q = self.model.tree_coordinates(q)
         found: list[tuple[int, str]] = []
         for place in self.joints:
             joint, rows = _symbolic(place), q[:, place.q]

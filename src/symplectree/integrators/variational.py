@@ -17,7 +17,6 @@ from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.integrators.stability import fastest_decay, fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.sharing.runs import SharedRun
 from symplectree.validation import is_fraction, is_positive
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
@@ -160,11 +159,8 @@ class VariationalRun:
         if self._composed:
             found = model.step_code if self._specialised() else None
             code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
-            prescribed = model.tree_places(self.prescribed.indices)
-            options = method.native_options(1e-11)
-            self._native = core.variational_run(model.tree_native, options, self._stages, prescribed, code)
-            if model.shared is not None:
-                self._native = SharedRun(model.shared, self._native)
+            options, prescribed = method.native_options(1e-11), self.prescribed.indices
+            self._native = core.variational_run(model.native, options, self._stages, prescribed, code)
         else:
             self._native = core.collocation_run(model.native, method.collocation_options(), method.order // 2)
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))

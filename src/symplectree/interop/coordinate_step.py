@@ -13,7 +13,7 @@ import numpy as np
 from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, refuse_followers
+from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds
 
 FAILURES = ("raise", "nan")
@@ -33,7 +33,6 @@ class NumberStep:
         check_seconds("dt", dt)
         if failure not in FAILURES:
             raise ModelError(f"failure is {failure!r}; give 'raise' or 'nan'")
-        refuse_followers(model, "which steps for JAX and PyTorch do not know; leave eliminate=True out")
         if model.massless:
             raise ModelError(
                 f"coordinate {model.massless[0]!r} moves no mass and must be prescribed, which is not done here"
@@ -44,7 +43,7 @@ class NumberStep:
         kinds = ("q", model.coordinates), ("p", model.velocities), ("u", controls)
         names = core.NumberNames(
             numbers=[f"{kind} of {name!r}" for kind, names in kinds for name in names],
-            equations=[*model.velocities, *model.rows],
+            equations=[*model.full.velocities, *model.full.rows],
             solver=method.solver,
         )
         self.native = core.NumberStep(model.native, method.native_options(1e-14), float(dt), names, failure == "nan")
@@ -71,7 +70,7 @@ class NumberStep:
         text, no_solution, residual, worst = failed
         if not no_solution:
             raise ModelError(text)
-        name = (*self.model.velocities, *self.model.rows)[worst]
+        name = (*self.model.full.velocities, *self.model.full.rows)[worst]
         raise ConvergenceError(text, step=0, time=0.0, residual=residual, coordinate=name)
 
     def shapes(self, order: int) -> list[tuple[int, ...]]:

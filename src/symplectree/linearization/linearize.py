@@ -20,7 +20,6 @@ from symplectree.lie import Array
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.substeps import can_be_halved, linearize_halves
 from symplectree.mechanism.model import Model
-from symplectree.sharing.linearizer import SharedLinearizer
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 
@@ -138,7 +137,7 @@ def linearize(
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
     motion = Prescribed(model, _straight_paths(model, prescribed, q, dt), float(dt))
-    native = _native(model, method, float(dt), tuple(int(j) for j in model.tree_places(motion.indices)), chosen)
+    native = _native(model, method, float(dt), tuple(int(j) for j in motion.indices), chosen)
     weights = None if contract is None else _weights(contract, 2 * model.nv)
     step = _Step(model, method, native, (q, p), source, motion, order, weights, chosen)
     try:
@@ -253,9 +252,9 @@ def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int)
 
 
 def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
-    if model.shared is None:
+    if model.followers is None:
         return
-    owners = {str(follower.element): name for name, follower in model.shared.followers.items()}
+    owners = {follower.element: name for name, follower in model.followers.by_name.items()}
     for quantity in chosen:
         if (name := owners.get(quantity.name.rpartition(".")[0])) is not None:
             raise ModelError(
@@ -279,10 +278,10 @@ def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int,
         if len(known) > 16:
             known.clear()
         options = method.native_options(1e-14)
-        native = core.Linearizer(model.tree_native, options, dt, np.array(prescribed, dtype=float))
+        native = core.Linearizer(model.native, options, dt, np.array(prescribed, dtype=float))
         if chosen:
-            native.set_parameters(model.tree_native, effect_rows(chosen, core.ARRAYS), len(chosen))
-        known[key] = native if model.shared is None else SharedLinearizer(model.shared, native)
+            native.set_parameters(model.native, effect_rows(chosen, core.ARRAYS), len(chosen))
+        known[key] = native
     return known[key]
 
 

@@ -10,11 +10,11 @@ from symplectree.elements import Element, ElementTables, Lowering
 from symplectree.errors import ModelError
 from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
+from symplectree.mechanism.followers import independent
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
 from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
-from symplectree.sharing.followers import independent
 from symplectree.symbolic.pose_formula import PoseFormula
 from symplectree.validation import real_array, shown
 

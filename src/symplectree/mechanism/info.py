@@ -26,7 +26,7 @@ def describe(model: Model) -> str:
 
     Links that hang on the same one are drawn as its branches; "↓" is the only link that hangs on the line above.
     """
-    followers = "" if model.shared is None else f", {len(model.shared.followers)} that follow"
+    followers = "" if model.followers is None else f", {len(model.followers.by_name)} that follow"
     lines = [
         f"{len(model.full.joints)} links, {model.nv} degrees of freedom ({model.nq} coordinates{followers}), "
         f"mass {model.mass.sum():.6g} kg, gravity ({', '.join(f'{g:.6g}' for g in model.gravity)}) m/s²",
@@ -71,7 +71,7 @@ def _is_function(value: object) -> bool:
 
 def _followed(model: Model) -> dict[str, str]:
     """By name of coordinate: whom it follows."""
-    return {} if model.shared is None else {name: f.leader for name, f in model.shared.followers.items()}
+    return {} if model.followers is None else {name: f.leader for name, f in model.followers.by_name.items()}
 
 
 def _tree(model: Model, followed: dict[str, str]) -> list[str]:

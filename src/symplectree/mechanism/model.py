@@ -18,8 +18,8 @@ from symplectree.lie import Array
 from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
+    from symplectree.mechanism.followers import Followers
     from symplectree.mechanism.mechanism import Mechanism
-    from symplectree.sharing.spread import Sharing
     from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.pose_formula import PoseFormula
     from symplectree.symbolic.variational_step_code import StepCode
@@ -102,7 +102,7 @@ class Model:
     | description | the mechanism that it was built from; pickling keeps its `text` instead | |
     | step_code | native code of the variational step, from `compile()`; not kept by pickling | |
     | formula_code | native code of formulas, from `compile_formulas()`; not kept by pickling | |
-    | shared | which coordinates of the tree follow others, and are none of the model's own; None when all are | |
+    | followers | which coordinates of the tree follow others, and are none of the model's own; None when all are | |
 
     Of a model with followers (`eliminate=True` of `GearConstraint`, `ScrewConstraint`, `CamConstraint`) coordinates,
     velocities, joints, rows and armature are those of the independent coordinates; bodies and tables describe the whole
@@ -139,7 +139,7 @@ class Model:
     description: Mechanism | None = field(default=None, repr=False)
     step_code: StepCode | None = field(default=None, repr=False)
     formula_code: FormulaCode | None = field(default=None, repr=False)
-    shared: Sharing | None = field(default=None, repr=False)
+    followers: Followers | None = field(default=None, repr=False)
 
     def __dir__(self) -> list[str]:
         """What users need; everything else is there, but for the package itself."""
@@ -148,20 +148,19 @@ class Model:
     @property
     def full(self) -> Model:
         """The model of the same tree with all its coordinates, where some follow others by constraints; else this one."""
-        return self if self.shared is None else self.shared.full
+        return self if self.followers is None else self.followers.full
 
-    def whole(self, q: Array) -> Array:
+    def tree_coordinates(self, q: Array) -> Array:
         """Coordinates of `full` (..., full.nq) for those of this model (..., nq): followers are where they have to be."""
-        return q if self.shared is None else self.shared.spread(q).q
+        out = np.empty((*q.shape[:-1], self.full.nq))
+        self.native.tree_coordinates(np.ascontiguousarray(q), out)
+        return out
 
-    def tree_places(self, velocities: Array) -> Array:
-        """Numbers of velocities of this model as `full` counts them."""
-        return velocities if self.shared is None else self.shared.places(velocities)
-
-    @property
-    def tree_native(self) -> Any:
-        """The core's own form of the whole tree, which it runs."""
-        return self.native if self.shared is None else self.shared.native
+    def tree_velocities(self, q: Array, v: Array) -> Array:
+        """Velocities of `full` (full.nv,) for those of this model, (nv,), at q."""
+        out = np.empty(self.full.nv)
+        self.native.tree_velocities(np.ascontiguousarray(q), np.ascontiguousarray(v), out)
+        return out
 
     @cached_property
     def nq(self) -> int:
@@ -195,7 +194,8 @@ class Model:
     @cached_property
     def row_numbers(self) -> tuple[int, ...]:
         """Of each constraint row: its number in `tables`, which also hold those of followers."""
-        return tuple(range(len(self.tables.row_owners)) if self.shared is None else map(int, self.shared.kept_rows))
+        everything = range(len(self.tables.row_owners))
+        return tuple(everything if self.followers is None else map(int, self.followers.independent_rows))
 
     @cached_property
     def row_owners(self) -> tuple[int, ...]:
@@ -205,34 +205,37 @@ class Model:
     @cached_property
     def body_of(self) -> NDArray[np.intp]:
         """Of each velocity: the index of the body that it moves against its parent, (nv,)."""
-        if self.shared is not None:
-            return self.full.body_of[self.shared.kept_v]
+        if self.followers is not None:
+            return self.full.body_of[self.followers.independent_v]
         return np.searchsorted(self.v_start, np.arange(self.nv), side="right") - 1
 
     @cached_property
     def native(self) -> Any:
-        """The core's own form of this model; of one with followers, what stands in for it."""
-        if self.shared is not None:
-            from symplectree.sharing.core import SharedCore
-
-            return SharedCore(self.shared)
+        """The core's own form of this model."""
         import symplectree._core as core
         from symplectree.elements.rows import require_same_fields
         from symplectree.elements.user import evaluate
 
+        followers = self.followers
         arrays: dict[str, Any] = {
             name: np.ascontiguousarray(getattr(self, name))
             for name in (
-                "parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "armature", "gravity",
-                "frame_body", "frame_offset",
+                "parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "gravity", "frame_body",
+                "frame_offset",
             )
         }  # fmt: skip
+        arrays["armature"] = np.ascontiguousarray(self.armature if followers is None else followers.armature)
         require_same_fields()
-        arrays |= self.tables.arrays()
         native = core.Model(
-            arrays, self.tables.functions, self.ground_energy, len(self.inputs), self.tables.users, evaluate,
-            dict(self.formulas),
-        )  # fmt: skip
+            arrays=arrays | self.tables.arrays(),
+            functions=self.tables.functions,
+            ground_energy=self.ground_energy,
+            inputs=len(self.inputs),
+            users=self.tables.users,
+            evaluate=evaluate,
+            formulas=dict(self.formulas),
+            followers=np.zeros((0, 8)) if followers is None else followers.native_rows(),
+        )
         if self.formula_code is not None:
             for place, address in self.formula_code.addresses.items():
                 native.use_code(*place, address)
@@ -303,9 +306,6 @@ class Model:
         """
         from symplectree.symbolic.formula_code import compile_formulas
 
-        if self.shared is not None:
-            tree = self.shared.tree and self.shared.tree.compile_formulas()
-            return replace(self, shared=replace(self.shared, full=self.full.compile_formulas(), tree=tree))
         compiled = replace(self, formula_code=compile_formulas(self))
         compiled.freeze()
         return compiled
@@ -319,16 +319,16 @@ class Model:
 
 def refuse_followers(model: Model, but: str) -> None:
     """Raise ModelError when a coordinate follows another: the sentence names both and goes on as `but` says."""
-    if model.shared is not None:
-        name, follower = next(iter(model.shared.followers.items()))
+    if model.followers is not None:
+        name, follower = next(iter(model.followers.by_name.items()))
         raise ModelError(f"coordinate {name!r} follows {follower.leader!r}, {but}")
 
 
 def unknown_coordinate(model: Model, name: object, known: Sequence[str], what: str = "coordinate") -> str:
     """A sentence that says that the model has no such coordinate: whom it follows, or the nearest names."""
-    if model.shared is None or not isinstance(name, str):
+    if model.followers is None or not isinstance(name, str):
         return unknown(what, name, list(known))
-    followers = model.shared.followers
+    followers = model.followers.by_name
     if (found := followers.get(name)) is not None:
         return (
             f"coordinate {name!r} follows {found.leader!r} by constraint {found.element!r}, so it is none of the model's "

@@ -76,8 +76,8 @@ def subspace_second(model: Model, k: int, q: Array) -> Array:
 
 def _whole_tree(model: Model) -> None:
     """Raise ModelError for a model whose coordinates are not all those of its tree."""
-    if model.shared is not None:
-        raise ModelError("the reference takes all coordinates of a tree; give model.full, and q as model.whole(q)")
+    if model.followers is not None:
+        raise ModelError("the reference takes all coordinates of a tree; give model.full and model.tree_coordinates(q)")
 
 
 def own_q(model: Model, k: int) -> slice:

@@ -188,7 +188,7 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     if (error := zero_quaternion(model, q)) is not None:
         raise error
     model.native.normalize(q)
-    whole = model.whole(q)
+    whole = model.tree_coordinates(q)
     for place in model.full.joints.values():
         if isinstance(place.joint, SymbolicJoint) and (fault := place.joint.fault(whole[place.q])) is not None:
             raise ModelError(f"{fault}; start elsewhere")

@@ -51,7 +51,7 @@ class Stepper:
         self._started: Run | None = None
         self._count = 0
         self._watch = FormulaWatch(model, leaps=True)
-        whole = model.whole(model.neutral)
+        whole = model.tree_coordinates(model.neutral)
         valued = np.all(np.isfinite(whole)) and element_fault(model.full, whole, np.zeros(model.full.nv)) is None
         if not model.rows and valued:
             self.reset(model.neutral)

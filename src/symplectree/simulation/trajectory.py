@@ -88,9 +88,9 @@ class Trajectory:
             return self.q[:, self.model.coordinates.index(name)]
         if name in self.model.joints:
             return self.q[:, self.model.joints[name].q]
-        shared = self.model.shared
-        if shared is not None and name in shared.followers:
-            return shared.spread(self.q).q[:, shared.followers[name].q]
+        followers = self.model.followers
+        if followers is not None and name in followers.by_name:
+            return self.model.tree_coordinates(self.q)[:, followers.by_name[name].q]
         raise ModelError(unknown_coordinate(self.model, name, [*self.model.coordinates, *self.model.joints]))
 
     @property

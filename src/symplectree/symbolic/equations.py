@@ -55,8 +55,9 @@ class Equations:
         self.a, self.tau = SX.sym("a", model.nv), SX.sym("tau", model.nv)
         self._functions: dict[str, Any] = {}
         self._shared: SharedGraph | None = None
-        if model.shared is not None:
-            self._shared = SharedGraph(Equations(model.full, parameters=parameters), model.shared, self.q, self.v)
+        if model.followers is not None:
+            tree = Equations(model.full, parameters=parameters)
+            self._shared = SharedGraph(tree, model.followers, self.q, self.v)
         tree = None if self._shared is None else self._shared.tree
         self.inputs: Any = SX.sym("inputs", len(model.inputs)) if tree is None else tree.inputs
         self._chosen: Parameters = chosen(model, parameters) if tree is None else tree._chosen
@@ -91,7 +92,7 @@ class Equations:
         """
         if method not in (None, "cholesky", "articulated"):
             raise ModelError(f"method is {method!r}; give 'cholesky', 'articulated' or None")
-        if self.model.shared is not None:
+        if self.model.followers is not None:
             if method == "articulated":
                 refuse_followers(self.model, "so bodies cannot be eliminated one by one; take method 'cholesky'")
             method = "cholesky"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symplectree.sharing.spread import Follower, Sharing
+from symplectree.mechanism.followers import Follower, Followers
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, add, mul
 from symplectree.symbolic.loads import values_of
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class SharedGraph:
-    """The tree's graph in symbols q, v of the independent coordinates (see `sharing.spread` for the formulas)."""
+    """The tree's graph in symbols q, v of the independent coordinates (see core/model/coordinate_map.hpp)."""
 
-    def __init__(self, tree: Equations, sharing: Sharing, q: Any, v: Any) -> None:
-        self.tree, self.lead, self.size = tree, [int(i) for i in sharing.lead_v], v.numel()
-        self.q: Vector = [q[int(i)] for i in sharing.lead_q]
+    def __init__(self, tree: Equations, followers: Followers, q: Any, v: Any) -> None:
+        self.tree, self.lead, self.size = tree, [int(i) for i in followers.leader_v], v.numel()
+        self.q: Vector = [q[int(i)] for i in followers.leader_q]
         self.slope: Vector = [1.0] * len(self.lead)
         self.curve: Vector = [0.0] * len(self.lead)
-        for follower in sharing.followers.values():
+        for follower in followers.by_name.values():
             self._follow(follower)
         rate = [v[i] for i in self.lead]
         self.v = [mul(s, x) for s, x in zip(self.slope, rate, strict=True)]
@@ -30,8 +30,8 @@ class SharedGraph:
     def _follow(self, f: Follower) -> None:
         x, a, b = self.q[f.leader_q], self.slope[f.leader_v], self.curve[f.leader_v]
         y, d1, d2 = add(mul(f.ratio, x), f.offset), f.ratio, 0.0
-        if f.function is not None:
-            y, d1, d2 = values_of(f.function, x)
+        if f.function >= 0:
+            y, d1, d2 = values_of(self.tree.model.tables.functions[f.function], x)
         self.q[f.q], self.slope[f.v] = y, mul(d1, a)
         self.curve[f.v] = add(mul(d2, mul(a, a)), mul(d1, b))
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import FLAT, closed_pair, tongs, tree_pair
+from reference.coordinate_map import CoordinateMap
 from refusal import assert_refuses
-from sharing_mechanisms import FLAT, closed_pair, tongs, tree_pair
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
 H = 1e-5  # of central differences; their rounding is ε/H, about 1e-10 of the largest entry
@@ -82,19 +83,19 @@ def test_the_step_is_symplectic(action):
 
 def test_beside_other_constraints_multipliers_are_those_with_rows():
     pair = closed_pair(2, ("Point",))
-    S, R, sharing = pair.shared, pair.rows, pair.shared.shared
+    S, R, sharing = pair.shared, pair.rows, CoordinateMap(pair.shared)
     ours = st.linearize(S, (pair.q, st.momenta(S, pair.q, pair.v)), None, 0.005)
     rows = st.linearize(R, (pair.q_rows, st.momenta(R, pair.q_rows, pair.v_rows)), None, 0.005)
     C, put = pair.C(pair.q), sharing.placed(np.eye(S.nv)).T
     start = np.block([[C, np.zeros_like(C)], [np.zeros_like(C), put]])
     assert ours.multipliers_A.shape == (len(S.rows), 2 * S.nv)
     for a, b in (
-        (ours.q, rows.q[sharing.kept_q]),
+        (ours.q, rows.q[sharing.independent_q]),
         (ours.p, C.T @ rows.p),
-        (ours.multipliers, rows.multipliers[sharing.kept_rows]),
-        (ours.A[: S.nv], rows.A[sharing.kept_v] @ start),
-        (ours.B[: S.nv], rows.B[sharing.kept_v]),
-        (ours.multipliers_A, rows.multipliers_A[sharing.kept_rows] @ start),
+        (ours.multipliers, rows.multipliers[sharing.independent_rows]),
+        (ours.A[: S.nv], rows.A[sharing.independent_v] @ start),
+        (ours.B[: S.nv], rows.B[sharing.independent_v]),
+        (ours.multipliers_A, rows.multipliers_A[sharing.independent_rows] @ start),
     ):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-8 * max(1.0, np.abs(b).max()))
 
@@ -167,7 +168,7 @@ def test_parameters_of_models_with_followers(action, curved):
 def test_couplings_of_followers_are_no_parameters():
     m = tongs(2).add(st.JointForce("left1", "motor"))
     model = m.build()
-    coupling = next(iter(model.shared.followers.values())).element
+    coupling = next(iter(model.followers.by_name.values())).element
     assert_refuses(
         lambda: st.linearize(model, (model.neutral, np.zeros(model.nv)), dt=0.01, parameters=[f"{coupling}.ratio"]),
         f"{coupling}.ratio", "eliminate=True",

@@ -10,6 +10,7 @@ from scipy.interpolate import CubicSpline
 
 import symplectree as st
 from mechanisms import closed_mechanism, floating_mechanism, random_mechanism, random_state
+from reference.coordinate_map import CoordinateMap
 
 # Of random trees; formulas of one coordinate may follow.
 JOINTS = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "Formula1")
@@ -29,8 +30,7 @@ class Pair:
 
     def C(self, q: np.ndarray) -> np.ndarray:
         """Derivative of all coordinates in the independent ones."""
-        sharing = self.shared.shared
-        return sharing.matrix(sharing.spread(q))
+        return CoordinateMap(self.shared).matrix(q)
 
 
 def tree_pair(seed: int, bodies: int = 10, *, curved: bool = False, joints: tuple[str, ...] = JOINTS) -> Pair:
@@ -78,8 +78,8 @@ def _pair(m: st.Mechanism, q: np.ndarray, v: np.ndarray, seed: int, curved: bool
     v = st.project_velocity(rows, q, v)
     assert shared.nv == rows.nv - len(added)
     assert len(shared.rows) == len(rows.rows) - len(added)
-    sharing = shared.shared
-    return Pair(rows, shared, q[sharing.kept_q].copy(), v[sharing.kept_v].copy(), q, v)
+    followers = shared.followers
+    return Pair(rows, shared, q[followers.independent_q].copy(), v[followers.independent_v].copy(), q, v)
 
 
 def _coupling(k: int, leader: str, name: str, x: float, y: float, rng: Any, curved: bool) -> Any:

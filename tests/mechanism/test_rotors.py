@@ -86,9 +86,9 @@ def test_ropes_that_are_wound_together_are_prescribed_as_one(method):
     q0 = st.assemble(apart, {"left rope": 2.0, "right rope": 2.0})
     given = {"duration": 0.5, "dt": 0.005, "method": method}
     a = st.simulate(apart, q0, prescribed=both, **given)
-    b = st.simulate(together, q0[together.shared.kept_q], prescribed={"left rope": wound}, **given)
+    b = st.simulate(together, q0[together.followers.independent_q], prescribed={"left rope": wound}, **given)
     np.testing.assert_allclose(
-        together.whole(b.q), a.q, rtol=0, atol=1e-7
+        together.tree_coordinates(b.q), a.q, rtol=0, atol=1e-7
     )  # rates of prescribed motions are differences
     assert np.ptp(b["p.2"]) > 0.3  # it turns
     work = a.prescribed_forces @ [1, -1]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import closed_pair, floating_pair, tree_pair
+from reference.coordinate_map import CoordinateMap
 from refusal import assert_refuses
-from sharing_mechanisms import closed_pair, floating_pair, tree_pair
 
 SEEDS = {tree_pair: range(4), floating_pair: range(2), closed_pair: range(2)}
 PAIRS = [(make, seed, curved) for make, seeds in SEEDS.items() for seed in seeds for curved in (False, True)]
@@ -26,9 +27,9 @@ def test_random_pairs_have_followers_on_all_sides_of_their_leaders():
     """Else the tests here would not see what they are for."""
     seen = set()
     for seed in range(4):
-        sharing = tree_pair(seed).shared.shared
-        full = sharing.full
-        for f in sharing.followers.values():
+        followers = tree_pair(seed).shared.followers
+        full = followers.full
+        for f in followers.by_name.values():
             body, leader = full.body_of[f.v], full.body_of[f.leader_v]
             above = {int(body)}
             while body >= 0:
@@ -44,7 +45,7 @@ def test_random_pairs_have_followers_on_all_sides_of_their_leaders():
 
 def test_kinematics_and_energies_are_those_of_the_tree(pair):
     S, R, q, v = pair.shared, pair.rows, pair.q, pair.v
-    assert_close(S.whole(q), pair.q_rows)
+    assert_close(S.tree_coordinates(q), pair.q_rows)
     for frame in R.frames[:: max(1, len(R.frames) // 6)]:
         assert_close(st.pose(S, q, frame), st.pose(R, pair.q_rows, frame))
         assert_close(st.jacobian(S, q, frame), st.jacobian(R, pair.q_rows, frame) @ pair.C(q))
@@ -92,11 +93,11 @@ def test_accelerations_are_those_with_rows(pair):
     tau, u = np.random.default_rng(3).normal(size=S.nv), np.random.default_rng(4).normal(size=len(S.inputs))
     a, forces = st.constrained_dynamics(S, q, v, tau, inputs=u)
     full = np.zeros(R.nv)
-    full[S.shared.kept_v] = tau
+    full[S.followers.independent_v] = tau
     a_rows, forces_rows = st.constrained_dynamics(R, pair.q_rows, pair.v_rows, full, inputs=u)
-    assert_close(a, a_rows[S.shared.kept_v], 1e-9)  # condition of M, twice
-    assert_close(S.shared.acceleration(S.shared.spread(q), v, a), a_rows, 1e-9)
-    assert_close(forces, forces_rows[S.shared.kept_rows], 1e-9)
+    assert_close(a, a_rows[S.followers.independent_v], 1e-9)  # condition of M, twice
+    assert_close(CoordinateMap(S).acceleration(q, v, a), a_rows, 1e-9)
+    assert_close(forces, forces_rows[S.followers.independent_rows], 1e-9)
 
 
 def test_constraints_without_those_of_followers():
@@ -106,7 +107,7 @@ def test_constraints_without_those_of_followers():
     assert len(S.rows) == 5
     G = st.constraint_jacobian(R, pair.q_rows)
     assert_close(st.constraint_values(S, q), np.zeros(5), 1e-12)
-    assert_close(st.constraint_jacobian(S, q), G[S.shared.kept_rows] @ pair.C(q))
+    assert_close(st.constraint_jacobian(S, q), G[S.followers.independent_rows] @ pair.C(q))
     v = st.project_velocity(S, q, np.random.default_rng(0).normal(size=S.nv))
     assert_close(st.constraint_jacobian(S, q) @ v, np.zeros(5), 1e-10)
     moved = st.assemble(S, st.retract(S, q, 0.05 * np.random.default_rng(5).normal(size=S.nv)))
@@ -154,7 +155,7 @@ def test_lists_names_and_other_types_are_taken(pair):
     S, q, v = pair.shared, pair.q, pair.v
     assert_close(st.momenta(S, list(q), list(v)), st.momenta(S, q, v))
     assert_close(st.mass_matrix(S, np.asfortranarray(np.tile(q, (2, 1)))), np.tile(st.mass_matrix(S, q), (2, 1, 1)))
-    name = S.shared.followers[next(iter(S.shared.followers))].root
+    name = S.followers.by_name[next(iter(S.followers.by_name))].root
     by_name = np.array(S.neutral)
     by_name[S.coordinates.index(name)] = 0.3
     assert_close(st.mass_matrix(S, {name: 0.3}), st.mass_matrix(S, by_name))
@@ -179,7 +180,7 @@ def test_a_follower_without_value_is_named():
         m.world.link(name, st.Revolute(name, "y"), mass=1.0, inertia=(1, 1, 1))
     m.add(st.CamConstraint("a", "b", profile=np.sqrt, name="root", eliminate=True))
     model = m.build()
-    assert model.whole(np.array([4.0]))[1] == 2.0
+    assert model.tree_coordinates(np.array([4.0]))[1] == 2.0
     assert_refuses(
         lambda: st.mass_matrix(model, [-1.0]), "'b'", "follows 'a' by constraint 'root'", "no value where 'a' is -1"
     )
@@ -229,5 +230,6 @@ def test_the_reference_asks_for_the_whole_tree():
     pair = tree_pair(0)
     assert_refuses(lambda: dynamics.mass_matrix(pair.shared, pair.q), "model.full")
     assert_close(
-        dynamics.mass_matrix(pair.shared.full, pair.shared.whole(pair.q)), st.mass_matrix(pair.rows, pair.q_rows)
+        dynamics.mass_matrix(pair.shared.full, pair.shared.tree_coordinates(pair.q)),
+        st.mass_matrix(pair.rows, pair.q_rows),
     )

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from follower_mechanisms import closed_pair, floating_pair, tongs, tree_pair
+from reference.coordinate_map import CoordinateMap
 from refusal import assert_refuses
-from sharing_mechanisms import closed_pair, floating_pair, tongs, tree_pair
 
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
 SAME = 1e-12  # of steps that are solved to rounding, over some tens of them
@@ -24,15 +25,15 @@ def assert_close(a, b, tol=SAME):
 
 def check_same(pair, **given):
     by_rows, ours = both(pair, **given)
-    sharing = pair.shared.shared
+    sharing = CoordinateMap(pair.shared)
     assert ours.q.shape == (len(ours), pair.shared.nq)
-    assert_close(ours.q, by_rows.q[:, sharing.kept_q])
-    assert_close(pair.shared.whole(ours.q), by_rows.q)
-    assert_close(ours.v, by_rows.v[:, sharing.kept_v], 1e-11)  # times the condition of M
-    assert_close(ours.p, sharing.forces(sharing.spread(ours.q), by_rows.p), 1e-11)
+    assert_close(ours.q, by_rows.q[:, sharing.independent_q])
+    assert_close(pair.shared.tree_coordinates(ours.q), by_rows.q)
+    assert_close(ours.v, by_rows.v[:, sharing.independent_v], 1e-11)  # times the condition of M
+    assert_close(ours.p, sharing.forces(ours.q, by_rows.p), 1e-11)
     assert_close(ours.energy, by_rows.energy, 1e-11)
     assert_close(ours.momentum, by_rows.momentum, 1e-11)
-    assert_close(ours.multipliers, by_rows.multipliers[:, sharing.kept_rows], 1e-9)
+    assert_close(ours.multipliers, by_rows.multipliers[:, sharing.independent_rows], 1e-9)
     assert np.abs(ours.q[-1] - ours.q[0]).max() > 1e-2  # it moved
 
 
@@ -75,7 +76,7 @@ def test_followers_of_cams_stay_where_rows_drift_away():
     for dt in (0.02, 0.01):
         by_rows, ours = both(pair, duration=0.2, dt=dt, method=st.RK4())
         assert by_rows.constraint_error.max() > 1e-10
-        assert np.abs(st.constraint_values(pair.rows, pair.shared.whole(ours.q))).max() < 1e-14
+        assert np.abs(st.constraint_values(pair.rows, pair.shared.tree_coordinates(ours.q))).max() < 1e-14
         errors.append(np.abs(ours.q[-1] - exact).max())
     assert 3 < np.log2(errors[0] / errors[1]) < 5.5
 
@@ -83,7 +84,7 @@ def test_followers_of_cams_stay_where_rows_drift_away():
 def test_the_adaptive_method_finds_the_same_motion():
     by_rows, ours = both(tree_pair(3), method=st.Adaptive(1e-11, 1e-11))
     assert_close(
-        ours.q, by_rows.q[:, tree_pair(3).shared.shared.kept_q], 1e-8
+        ours.q, by_rows.q[:, tree_pair(3).shared.followers.independent_q], 1e-8
     )  # its tolerance, over unlike numbers of states
 
 
@@ -96,14 +97,14 @@ def test_force_functions_see_independent_coordinates():
         return {"motor": np.sin(5 * t) + q[1] - v[0]}
 
     def rows(t, q, v):
-        kept = pair.shared.shared.kept_q, pair.shared.shared.kept_v
+        kept = pair.shared.followers.independent_q, pair.shared.followers.independent_v
         return {"motor": np.sin(5 * t) + q[kept[0]][1] - v[kept[1]][0]}
 
     for method in (st.Variational(), st.Variational(order=4), st.RK4()):
         given = {"duration": 0.1, "dt": 0.004, "method": method}
         a = st.simulate(pair.shared, pair.q, v0=pair.v, forces=ours, **given)
         b = st.simulate(pair.rows, pair.q_rows, v0=pair.v_rows, forces=rows, **given)
-        assert_close(a.q, b.q[:, pair.shared.shared.kept_q])
+        assert_close(a.q, b.q[:, pair.shared.followers.independent_q])
     assert set(seen) == {((pair.shared.nq,), (pair.shared.nv,))}
 
 
@@ -111,12 +112,12 @@ def test_forces_row_by_row_and_on_independent_coordinates():
     model, by_rows = tongs(3).build(), tongs(3, eliminate=False).build()
     forces = np.random.default_rng(0).normal(size=(25, 3))
     full = np.zeros((25, by_rows.nv))
-    full[:, model.shared.kept_v] = forces
+    full[:, model.followers.independent_v] = forces
     q0 = np.array([0.5, 0.2, 0.1])
     for method in (st.Variational(), st.RK4()):
         a = st.simulate(model, q0, duration=0.05, dt=0.002, forces=forces, method=method)
-        b = st.simulate(by_rows, model.whole(q0), duration=0.05, dt=0.002, forces=full, method=method)
-        assert_close(a.q, b.q[:, model.shared.kept_q])
+        b = st.simulate(by_rows, model.tree_coordinates(q0), duration=0.05, dt=0.002, forces=full, method=method)
+        assert_close(a.q, b.q[:, model.followers.independent_q])
 
 
 @pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Adaptive(1e-11, 1e-11)])
@@ -126,10 +127,10 @@ def test_a_prescribed_leader_takes_its_followers_along(method):
     q0 = {"left0": 0.6, "load.0": 0.2}
     given = {"duration": 0.2, "dt": 0.004, "method": method, "prescribed": prescribed}
     ours = st.simulate(model, q0, **given)
-    v0 = model.shared.velocity(model.shared.spread(ours.q[0]), ours.v[0])  # rows would project, and move the load
-    b = st.simulate(by_rows, model.whole(ours.q[0]), v0=v0, **given)
+    v0 = model.tree_velocities(ours.q[0], ours.v[0])  # rows would project, and move the load
+    b = st.simulate(by_rows, model.tree_coordinates(ours.q[0]), v0=v0, **given)
     tol = 1e-7 if isinstance(method, st.Adaptive) else 1e-10  # rates of prescribed motions are differences
-    assert_close(ours.q, b.q[:, model.shared.kept_q], tol)
+    assert_close(ours.q, b.q[:, model.followers.independent_q], tol)
     assert ours.prescribed == ("left0",)
     assert_close(ours.prescribed_forces, b.prescribed_forces, 100 * tol)
     assert np.abs(ours.prescribed_forces).max() > 0.1

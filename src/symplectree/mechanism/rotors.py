@@ -12,44 +12,44 @@ from numpy.typing import NDArray
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.sharing.spread import Sharing
+from symplectree.mechanism.followers import Followers
 
 LIGHT = 0.01  # size of rotors that cancel, relative to the inertia of the coordinate that bears the negative one
 
 
-def balanced_rotors(shared: Sharing) -> tuple[Array | None, tuple[str, ...]]:
-    """Rotor inertia (full nv) with which the core can run the tree, None where nothing has to be changed; and names of
-    independent coordinates that move no mass, with all that follow them, so that they must be prescribed.
+def balanced_rotors(followers: Followers) -> tuple[Array, tuple[str, ...]]:
+    """Rotor inertia (full nv) with which the core can run the tree; and names of independent coordinates that move no
+    mass, with all that follow them, so that they must be prescribed.
 
     Raises ModelError naming a coordinate without mass that a cam moves, or moves by a cam only.
     """
-    full = shared.full
+    full = followers.full
     idle = np.isin(full.velocities, full.massless)
     still: list[str] = []
     armature = np.array(full.armature)
-    inertia = _inertia(shared, idle) if idle.any() else np.zeros(0)
-    for root in np.unique(shared.lead_v[idle]):
-        members = np.flatnonzero(shared.lead_v == root)
-        own = shared.kept_v[root]
+    inertia = _inertia(followers, idle) if idle.any() else np.zeros(0)
+    for root in np.unique(followers.leader_v[idle]):
+        members = np.flatnonzero(followers.leader_v == root)
+        own = followers.independent_v[root]
         if idle[members].all():
             still.append(full.velocities[own])
         if len(members) > 1:
-            _balance(shared, members, idle, inertia, armature)
-    return None if np.array_equal(armature, full.armature) else armature, tuple(still)
+            _balance(followers, members, idle, inertia, armature)
+    return armature, tuple(still)
 
 
 def _balance(
-    shared: Sharing, members: NDArray[np.intp], idle: NDArray[np.bool_], inertia: Array, armature: Array
+    followers: Followers, members: NDArray[np.intp], idle: NDArray[np.bool_], inertia: Array, armature: Array
 ) -> None:
     """Give rotors to those members of a group that are idle, and the opposite to one that is not."""
-    names, slope = shared.full.velocities, shared.slope
-    straight = np.array([names[j] not in shared.curved for j in members])
+    names, (slope, curved) = followers.full.velocities, followers.slopes()
+    straight = np.array([names[j] not in curved for j in members])
     for j in members[idle[members] & ~straight]:
         raise ModelError(
             f"coordinate {names[j]!r} moves no mass, so it can follow by a ratio, but not by a cam (constraint "
-            f"{shared.followers[names[j]].element!r}); give what it moves a mass, or its joint an armature"
+            f"{followers.by_name[names[j]].element!r}); give what it moves a mass, or its joint an armature"
         )
-    root = shared.kept_v[shared.lead_v[members[0]]]
+    root = followers.independent_v[followers.leader_v[members[0]]]
     # Where none moves mass, the independent one is prescribed, and may have any.
     bearers = [j for j in members[~idle[members] & straight] if slope[j] != 0] if not idle[members].all() else [root]
     if not bearers:
@@ -66,10 +66,10 @@ def _balance(
         armature[bearer] -= ratio * rotor
 
 
-def _inertia(shared: Sharing, idle: NDArray[np.bool_]) -> Array:
+def _inertia(followers: Followers, idle: NDArray[np.bool_]) -> Array:
     """Of each velocity: what it moves by itself, all else free to move, least of three configurations; of idle ones one
     that others have."""
-    full, rng = shared.full, np.random.default_rng(0)
+    full, rng = followers.full, np.random.default_rng(0)
     heavy = np.flatnonzero(~idle)
     out = np.ones(full.nv)
     if not len(heavy):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from sharing_mechanisms import tree_pair
+from follower_mechanisms import tree_pair
 from symplectree.dynamics.elements import element_second
 
 H = 1e-5  # rounding of differences is about 1e-11 of the function's size, truncation 1e-10 of its third derivative's
