@@ -7,6 +7,7 @@ import pytest
 
 import symplectree as st
 from mechanisms import FLAT, FLOATING, JOINTS, distance, floating_mechanism, random_mechanism, random_state
+from symplectree.constraints.dynamics import project_velocity
 from symplectree.reference import reduced as twin
 from symplectree.simulation import recording
 
@@ -287,7 +288,7 @@ def test_saved_and_resumed_to_the_last_bit(satellite, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.p, whole.p)
 
 
-def test_bad_arguments_and_models(satellite):
+def test_bad_arguments_and_models():
     with pytest.raises(st.ModelError, match="retraction is 'log'; give one of 'cayley', 'exp'"):
         st.Reduced(retraction="log")
     for alpha in (1.5, -0.1, True, "half"):
@@ -298,11 +299,94 @@ def test_bad_arguments_and_models(satellite):
     fixed = random_mechanism(0, 3).build()
     with pytest.raises(st.ModelError, match=r"join its root to the world by st\.Free"):
         st.simulate(fixed, fixed.neutral, duration=1, dt=0.1, method=st.Reduced())
-    model, q, _ = satellite
-    with pytest.raises(st.ModelError, match="takes no prescribed coordinates"):
-        st.simulate(model, q, duration=1, dt=0.1, method=st.Reduced(), prescribed={"elbow": 0.0})
-    m = st.load(MODELS / "satellite.sexp")
-    m.add(st.PointConstraint("world", "bus", name="tie"))
-    tied = m.build()
-    with pytest.raises(st.ModelError, match=r"takes no constraints, but there is 'tie"):
-        st.simulate(tied, tied.neutral, duration=1, dt=0.1, method=st.Reduced())
+
+
+def with_arms(*elements):
+    """A bus with two arms of two links each, which elements tie together."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    bus = m.world.link("bus", st.Free("bus"), mass=8, com=(0.02, 0, 0.01), inertia=(0.34, 0.43, 0.51))
+    for side, y in (("left", 0.3), ("right", -0.3)):
+        upper = bus.link(
+            f"{side} upper", st.Revolute(f"{side} shoulder", axis="z"), at=(0.2, y, 0), mass=1.2, com=(0.25, 0, 0.02),
+            inertia=(0.01, 0.03, 0.03),
+        )  # fmt: skip
+        lower = upper.link(
+            f"{side} lower", st.Revolute(f"{side} elbow", axis="z"), at=(0.5, 0, 0), mass=0.8, com=(0.2, 0, 0),
+            inertia=(0.01, 0.02, 0.02),
+        )  # fmt: skip
+        lower.frame(f"{side} hand", at=(0.4, 0, 0))
+    return m.add(st.JointSpring("left elbow", 3.0, rest=0.4), *elements)
+
+
+def spinning(model, **shape):
+    """A start that turns and whose arms move along the constraints."""
+    q = st.assemble(model, {"bus": (0.1, 0.2, 0.3, 1, 0, 0, 0), **shape}, fixed=["left shoulder", "left elbow"])
+    v = np.zeros(model.nv)
+    v[:6], v[6] = (0.3, -0.5, 0.4, 0.1, 0.2, -0.1), 0.8
+    return q, project_velocity(model, q, v, fixed=["left shoulder", "left elbow"])
+
+
+@pytest.mark.parametrize("retraction", RETRACTIONS)
+@pytest.mark.parametrize("eliminate", [False, True])
+def test_gears_between_arms_keep_momentum_and_energy(retraction, eliminate):
+    ratio = st.GearConstraint("left shoulder", "right shoulder", ratio=-0.7, eliminate=eliminate)
+    bent = st.CamConstraint("left elbow", "right elbow", profile=lambda x: -x - 0.1 * x**2, eliminate=eliminate)
+    model = with_arms(ratio, bent).build()
+    q, v = spinning(model, **{"left shoulder": 0.2, "left elbow": 0.5})
+    traj = st.simulate(model, q, v0=v, duration=4, dt=0.01, method=st.Reduced(retraction=retraction))
+    assert np.abs(traj.momentum - traj.momentum[0]).max() < 1e-12 * 400
+    assert np.ptp(traj.energy) < 2e-3 * traj.energy[0]  # of the steps' length, squared
+    assert traj.constraint_error.max() < 1e-12
+    exact = st.simulate(model, q, v0=v, duration=1, dt=0.5, method=TIGHT)
+    errors = []
+    for dt in (0.02, 0.01):
+        ours = st.simulate(model, q, v0=v, duration=1, dt=dt, method=st.Reduced(retraction=retraction))
+        errors.append(distance(model, ours.q[-1], exact.q[-1]))
+    assert errors[0] / errors[1] == pytest.approx(4, abs=0.3)
+
+
+def test_followers_move_as_with_constraint_rows():
+    def gear(eliminate):
+        return st.GearConstraint("left shoulder", "right shoulder", ratio=-0.7, eliminate=eliminate)
+
+    rows, eliminated = with_arms(gear(False)).build(), with_arms(gear(True)).build()
+    q, v = spinning(eliminated, **{"left shoulder": 0.2, "left elbow": 0.5})
+    given = {"duration": 1, "dt": 0.01, "method": st.Reduced(tol=1e-14)}
+    ours = st.simulate(eliminated, q, v0=v, **given)
+    other = st.simulate(rows, eliminated.tree_coordinates(q), v0=eliminated.tree_velocities(q, v), **given)
+    np.testing.assert_allclose(eliminated.tree_coordinates(ours.q), other.q, rtol=0, atol=1e-12)
+
+
+def test_hands_that_hold_each_other_stay_together():
+    model = with_arms(st.PointConstraint("left hand", "right hand", name="grip")).build()
+    q, v = spinning(
+        model, **{"left shoulder": -0.1, "left elbow": -0.8, "right shoulder": 0.1, "right elbow": 0.8}
+    )  # fmt: skip
+    # One of the three rows is redundant, and changes with the turn of the bus.
+    for method in (st.Reduced(), st.Variational(action="midpoint")):
+        traj = st.simulate(model, q, v0=v, duration=4, dt=0.01, method=method)
+        assert traj.constraint_error.max() < 1e-12
+        assert np.abs(traj.momentum - traj.momentum[0]).max() < 1e-12
+    exact = st.simulate(model, q, v0=v, duration=1, dt=0.0025, method=st.Variational(order=6))
+    errors = []
+    for dt in (0.01, 0.005):
+        ours = st.simulate(model, q, v0=v, duration=1, dt=dt, method=st.Reduced())
+        errors.append(distance(model, ours.q[-1], exact.q[-1]))
+    assert errors[0] / errors[1] == pytest.approx(4, abs=0.3)
+    scale = np.abs(exact.multipliers).max()  # of steps' beginnings, to order one
+    assert np.abs(ours.multipliers - exact.multipliers[::2]).max() < 0.05 * scale
+
+
+def test_prescribed_arms_turn_the_bus(satellite):
+    model, q, v = satellite
+    name = model.velocities[6]
+    given = {"duration": 1, "dt": 0.005, "prescribed": {name: lambda t: q[7] + 0.3 * np.sin(2 * t)}}
+    v = v.copy()
+    v[6] = 0.6
+    ours = st.simulate(model, q, v0=v, method=st.Reduced(), **given)
+    exact = st.simulate(model, q, v0=v, method=TIGHT, **given)
+    coarse = st.simulate(model, q, v0=v, method=st.Reduced(), **(given | {"dt": 0.01}))
+    error = distance(model, ours.q[-1], exact.q[-1])
+    assert error < 1e-3
+    assert distance(model, coarse.q[-1], exact.q[-1]) / error == pytest.approx(4, abs=0.5)
+    assert np.abs(ours.momentum - ours.momentum[0]).max() < 1e-10  # the motor pushes from inside

@@ -116,7 +116,6 @@ def test_what_is_not_done_with_followers_is_refused():
     for name in "ab":
         root.link(name, st.Revolute(name, "y"), at=(0, 0, 1), mass=1.0, com=(0.1, 0, 0.3), inertia=UNIT)
     floating = m.add(gear("a", "b", offset=0)).build()
-    assert_refuses(lambda: st.simulate(floating, {}, duration=1, dt=0.1, method=st.Reduced()), "st.Reduced", *words)
     assert_refuses(
         lambda: st.control.ShapeMotion(floating, {}, duration=1, steps=5, shape={"a": 0.1}), "shape motion", *words
     )

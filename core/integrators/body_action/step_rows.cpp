@@ -4,6 +4,12 @@
 #include <Eigen/QR>
 
 namespace symplectree {
+namespace {
+
+constexpr double kDependent = 1e-12;  // relative to the largest pivot: of rows that depend on others
+constexpr double kSmallRow = 0.1;     // relative to the largest row
+
+}  // namespace
 
 StepRows::StepRows(const Model& model)
     : m(model),
@@ -56,11 +62,14 @@ void StepRows::solve_dense(const Eigen::MatrixXd& N, const std::vector<char>& pr
   for (int j = 0; j < n; ++j) d[j] = prescribed[j] ? 0.0 : 1 / std::sqrt(std::fabs(N(j, j)) + 1e-300);
   Eigen::MatrixXd full = Eigen::MatrixXd::Zero(n + rows, n + rows);
   full.topLeftCorner(n, n) = d.asDiagonal() * N * d.asDiagonal();
-  const auto unit = [](double norm) { return norm > 0 ? 1 / norm : 0.0; };
-  Eigen::VectorXd a(rows), b(rows);  // scales of multipliers and rows
+  // Scales of multipliers and rows. Small rows are not made large, and their rounding with them.
+  const auto scales = [&d](const Eigen::MatrixXd& G) -> Eigen::VectorXd {
+    const Eigen::VectorXd norm = (G * d.asDiagonal()).rowwise().norm();
+    const double least = norm.size() > 0 ? kSmallRow * norm.maxCoeff() : 0.0;
+    return norm.unaryExpr([least](double x) { return 1 / std::max(x, least + 1e-300); });
+  };
+  const Eigen::VectorXd a = scales(left), b = scales(right);
   for (int k = 0; k < rows; ++k) {
-    a[k] = unit(left.row(k).cwiseProduct(d.transpose()).norm());
-    b[k] = unit(right.row(k).cwiseProduct(d.transpose()).norm());
     full.block(0, n + k, n, 1) = -a[k] * d.cwiseProduct(left.row(k).transpose());
     full.block(n + k, 0, 1, n) = b[k] * right.row(k).cwiseProduct(d.transpose());
     x[n + k] = b[k] * r[n + k];
@@ -70,7 +79,7 @@ void StepRows::solve_dense(const Eigen::MatrixXd& N, const std::vector<char>& pr
     x[j] = d[j] * r[j];
   }
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(1e-12);
+  solver.setThreshold(kDependent);
   solver.compute(full);
   x = solver.solve(x).eval();
   for (int j = 0; j < n; ++j) delta[j] = d[j] * x[j];

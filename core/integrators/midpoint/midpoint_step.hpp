@@ -10,6 +10,7 @@
 #include "integrators/body_action/root_direction.hpp"
 #include "integrators/midpoint/midpoint_dense.hpp"
 #include "integrators/midpoint/midpoint_newton.hpp"
+#include "integrators/momentum_noise.hpp"
 
 namespace symplectree {
 
@@ -27,7 +28,7 @@ class MidpointScheme {
         impulse_(m.nv),
         impulse_size_(m.nv),
         reaction_(m.nv),
-        noise_(m.size()),
+        noise_(m),
         prescribed_(m.nv),
         rows_(m),
         start_(m),
@@ -95,25 +96,10 @@ class MidpointScheme {
   bool quick_direction(double, const double*, const double*, double*) { return false; }
   void next_direction(double, const double*, const double*, double*) {}
 
-  // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms. Roundings of different coordinates
-  // are independent: their squares are summed along the tree, and what they make of the bodies' momenta is swept back.
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    if (!rows_.at_floor(factor)) return false;
-    for (int i = 1; i < m_.size(); ++i) gather_noise(m_.bodies[i], i, h, q1);
-    for (int i = m_.size() - 1; i > 0; --i) {
-      const Body& b = m_.bodies[i];
-      const Noise& n = noise_[i];
-      for (int j = b.v; j < b.v + b.nv; ++j) {
-        const Spatial<double>& S = mid_.at.S[j];
-        const double noise =
-            size(S.angular) * n.torque + size(S.linear) * n.force + m_.armature[j] * rounding(b, j, h, q1) + scale_[j];
-        if (!(std::fabs(r_[j]) <= factor * 2.2e-16 * noise)) return false;
-      }
-      if (b.parent == 0) continue;
-      noise_[b.parent].torque += n.torque + size(mid_.at.pose[i].r) * n.force;
-      noise_[b.parent].force += n.force;
-    }
-    return true;
+    return rows_.at_floor(factor) && noise_.covers(mid_.at, r_, scale_, factor, [&](const Body& b, int j) {
+      return coordinate_rounding(b, j, mid_.v[j], h, q1);
+    });
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {
@@ -142,44 +128,10 @@ class MidpointScheme {
   using PlainTree = MidpointTree<3, 3>;
   using LoadedTree = MidpointTree<6, 4>;
 
-  // What rounding makes of a body: sums over the coordinates that move it of their squared rates of rotation, the same
-  // times the way from the joint, and squared velocities; and the momenta of all that it carries.
-  struct Noise {
-    double rotation = 0, velocity = 0, torque = 0, force = 0;
-    Vec3<double> arm;
-  };
-
-  static double size(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
-
-  void gather_noise(const Body& b, int i, double h, const double* q1) {
-    const Vec3<double>& r = mid_.at.pose[i].r;
-    Noise n = noise_[b.parent];
-    n.velocity += 2 * dot(n.arm, r) + n.rotation * dot(r, r);
-    n.arm += n.rotation * r;
-    for (int j = b.v; j < b.v + b.nv; ++j) {
-      const Spatial<double>& S = mid_.at.S[j];
-      const double e = rounding(b, j, h, q1);
-      n.rotation += e * e * dot(S.angular, S.angular);
-      n.velocity += e * e * dot(S.linear, S.linear);
-      n.arm += (e * e) * cross(S.linear, S.angular);
-    }
-    n.torque = (b.inertia.xx + b.inertia.yy + b.inertia.zz) * std::sqrt(n.rotation);
-    n.force = b.mass * std::sqrt(std::max(0.0, n.velocity));
-    noise_[i] = n;
-  }
-
-  // Of velocity j, in units of ε.
-  double rounding(const Body& b, int j, double h, const double* q1) const {
-    const double coordinate = b.flat()                               ? q1[b.q + j - b.v]
-                              : b.kind == Kind::Free && j >= b.v + 3 ? q1[b.q + j - b.v - 3]
-                                                                     : 1.0;
-    return std::fabs(mid_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
-  }
-
   const Model& m_;
   MidpointState<double> mid_;
   std::vector<double> p0_, r_, scale_, impulse_, impulse_size_, reaction_;
-  std::vector<Noise> noise_;
+  MomentumNoise noise_;
   std::vector<char> prescribed_;  // of each velocity: its coordinate is prescribed
   bool coupled_ = false;          // are there rows or prescribed velocities?
   StepRows rows_;

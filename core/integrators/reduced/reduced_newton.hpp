@@ -1,4 +1,4 @@
-// Newton's direction of a reduced step: derivatives of its residual in x and in plain coordinates at the end, by dual
+// Newton's matrix of a reduced step: derivatives of its residual in x and in plain coordinates at the end, by dual
 // numbers, O(n³).
 #pragma once
 
@@ -20,18 +20,19 @@ class ReducedNewton {
         rate_(m.nq),
         matrix_(m.nv, m.nv) {}
 
-  // delta ← the change of (x, plain coordinates) that would take the residual r of the step `at` to zero.
-  void direction(double h, const double* q0, const double* q1, const ReducedMotion<double>& at,
-                 const std::vector<double>& r, double* delta) {
-    const int n = m_.nv;
+  // −∂r/∂q', by increments, of the residual r of the step `at`.
+  const Eigen::MatrixXd& matrix(double h, const double* q0, const double* q1, const ReducedMotion<double>& at) {
     for (int k = 0; k < m_.nq; ++k) q0_[k] = q0[k], q1_[k] = q1[k];
-    for (int j = 0; j < n; ++j) step_.x[j] = at.x[j], step_.v[j] = at.v[j];
+    for (int j = 0; j < m_.nv; ++j) step_.x[j] = at.x[j], step_.v[j] = at.v[j];
     step_.now.place(q0_.data()), step_.next.place(q1_.data());
     for (int i = 1; i < m_.size(); ++i)
       for (int k = 0; k < m_.bodies[i].nv; ++k) add_column(h, q1, at, m_.bodies[i], k);
     add_user_forces_change(q0, at);
-    Eigen::Map<Eigen::VectorXd>(delta, n) =
-        matrix_.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r.data(), n));
+    for (int i : m_.quaternions) {  // δx = dτ⁻¹_{−x} η
+      const Body& b = m_.bodies[i];
+      matrix_.middleCols(b.v, b.nv) = (matrix_.middleCols(b.v, b.nv) * tangent_inverse(kind_, b, -1, at.x)).eval();
+    }
+    return matrix_;
   }
 
   std::vector<double> tau, inputs;  // of the step's beginning

@@ -1,12 +1,14 @@
 // The reduced variational integrator of a free-floating mechanism, K (1)–(6); the equations are in
 // symplectree/reference/reduced.py. The residual takes O(n), and so does the direction of quasi-Newton: the mass matrix
 // half-way, corrected by what the iterations before have shown (Broyden). Where that is slow (long steps, much
-// damping), Newton's matrix by dual numbers, O(n³).
+// damping), and with constraints or prescribed coordinates, Newton's matrix by dual numbers, O(n³).
 #pragma once
 
 #include <array>
 #include <memory>
 
+#include "integrators/body_action/step_rows.hpp"
+#include "integrators/momentum_noise.hpp"
 #include "integrators/reduced/reduced_newton.hpp"
 
 namespace symplectree {
@@ -27,11 +29,15 @@ class ReducedScheme {
         p0_(m.nv),
         tau_(m.nv),
         inputs_(m.inputs + 1),
-        r_(m.nv),
-        scale_(m.nv),
+        r_(m.nv + m.rows),
+        scale_(m.nv + m.rows),
         side_(m.nv),
+        impulse_(m.nv),
+        impulse_size_(m.nv),
         reaction_(m.nv),
-        noise_(m.size()),
+        noise_(m),
+        prescribed_(m.nv),
+        rows_(m),
         last_r_(m.nv),
         last_at_(m.nv),
         at_(m.nv),
@@ -39,16 +45,15 @@ class ReducedScheme {
     for (Pair& p : pairs_) p.s.resize(m.nv), p.a.resize(m.nv);
     for (int i = 2; i < m.size(); ++i)
       for (int k = 0; k < m.bodies[i].nv && m.bodies[i].flat(); ++k) number_[m.bodies[i].v + k] = m.bodies[i].q + k;
-    size_ = number_;
-    for (int i : m.quaternions)
-      for (int k = 3; k < m.bodies[i].nv; ++k) size_[m.bodies[i].v + k] = m.bodies[i].q + k - 3;
   }
 
   void place(const double*) {}
   void flip() {}
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
-  void set_prescribed(const std::vector<char>&) {}
-  void set_multipliers(const double*) {}
+  void set_prescribed(const std::vector<char>& velocities) {
+    prescribed_ = velocities;
+    coupled_ = m_.rows > 0 || std::find(velocities.begin(), velocities.end(), char(1)) != velocities.end();
+  }
   void learn(double, const double*, const double*) {}
 
   void begin(double h, const double* q, const double* p, const double* tau, const double* inputs) {
@@ -56,16 +61,24 @@ class ReducedScheme {
     std::copy(tau, tau + m_.nv, tau_.begin());
     std::copy(inputs, inputs + m_.inputs, inputs_.begin());
     step_.now.place(q);
+    if (m_.rows > 0) evaluate_rows<true>(m_, rows_.structure, q, step_.now.w, rows_.now);
     // What was learned holds for the next steps as well, until it fills the memory.
     if (h != begun_ || known_ == static_cast<int>(pairs_.size())) known_ = 0;
     h_ = 0, begun_ = h, factorized_ = exact_ = false, directions_ = 0;
+  }
+
+  // The impulses of constraints, which the residual includes.
+  void set_multipliers(const double* lambda) {
+    transposed_rows(m_, rows_.structure, rows_.now, lambda, step_.now.w, rows_.force, rows_.bound, impulse_.data(),
+                    impulse_size_.data());
   }
 
   // The residual at q1; the largest entry relative to what it is made of. Where it is known already it is not formed
   // again.
   template <bool WithDerivative>
   double evaluate(double h, const double* q0, const double* q1, int& worst) {
-    if (WithDerivative && h == h_ && std::equal(q1_.begin(), q1_.end(), q1)) return worst = worst_, largest_;
+    if (WithDerivative && m_.rows == 0 && h == h_ && std::equal(q1_.begin(), q1_.end(), q1))
+      return worst = worst_, largest_;
     h_ = h;
     std::copy(q1, q1 + m_.nq, q1_.begin());
     for (int i : m_.quaternions) {
@@ -80,16 +93,19 @@ class ReducedScheme {
     largest_ = 0;
     for (int j = 0; j < m_.nv; ++j) {
       const double left = step_.left[j], load = step_.load[j];
-      r_[j] = p0_[j] - left + load;
-      scale_[j] = std::fabs(p0_[j]) + std::fabs(left) + std::fabs(load) + 1e-300;
+      r_[j] = p0_[j] + impulse_[j] - left + load;
+      scale_[j] = std::fabs(p0_[j]) + impulse_size_[j] + std::fabs(left) + std::fabs(load) + 1e-300;
+      if (prescribed_[j]) reaction_[j] = r_[j], r_[j] = 0;
       const double ratio = std::fabs(r_[j]) / scale_[j];
       if (exceeds(ratio, largest_)) largest_ = ratio, worst_ = j;
     }
+    if (m_.rows > 0) largest_ = rows_.add_residual<WithDerivative>(q0, q1, step_.next.w, r_, scale_, largest_, worst_);
     worst = worst_;
     return largest_;
   }
 
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {
+    if (coupled_) return false;
     int worst = 0;
     evaluate<true>(h, q0, q1, worst);
     direction(h, q0, q1, delta);
@@ -97,36 +113,17 @@ class ReducedScheme {
   }
   void next_direction(double h, const double* q0, const double* q1, double* delta) { direction(h, q0, q1, delta); }
 
-  // Momenta carry the rounding of coordinates, M ε |q|/h, and of their own terms; see MidpointScheme. Of a body's twist
-  // the squares of independent roundings are summed, and what they make of its momentum is swept back.
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    const Workspace<double>& w = step_.next.w;
-    for (int i = 1; i < m_.size(); ++i) gather_noise(m_.bodies[i], i, h, q1);
-    for (int i = m_.size() - 1; i > 0; --i) {
-      const Body& b = m_.bodies[i];
-      const Noise& n = noise_[i];
-      for (int j = b.v; j < b.v + b.nv; ++j) {
-        const double noise = size(w.S[j].angular) * n.torque + size(w.S[j].linear) * n.force +
-                             m_.armature[j] * rounding(j, h, q1) + scale_[j];
-        if (!(std::fabs(r_[j]) <= factor * 2.2e-16 * noise)) return false;
-      }
-      if (b.parent == 0) continue;
-      noise_[b.parent].torque += n.torque + size(w.pose[i].r) * n.force;
-      noise_[b.parent].force += n.force;
-    }
-    return true;
+    return rows_.at_floor(factor) && noise_.covers(step_.next.w, r_, scale_, factor, [&](const Body& b, int j) {
+      return coordinate_rounding(b, j, step_.v[j], h, q1);
+    });
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {
     for (int j = 0; j < m_.nv; ++j) at_[j] = number_[j] < 0 ? step_.x[j] : q1[number_[j]];
     const bool again = directions_ > 0 && at_ == last_at_;
     if (directions_ > 1 && !again && largest_ > kSlow * before_) exact_ = true;
-    if (exact_) {
-      if (!newton_) newton_ = std::make_unique<ReducedNewton>(m_, alpha_, kind_);
-      newton_->tau = tau_, newton_->inputs = inputs_;
-      newton_->direction(h, q0, q1, step_, r_, delta);
-      return to_increment(delta);
-    }
+    if (exact_ || coupled_) return exact_direction(h, q0, q1, delta);
     if (!factorized_) {
       std::copy(q0, q0 + m_.nq, middle_.begin());  // of joints with quaternions the beginning will do
       for (int k : number_)
@@ -153,33 +150,14 @@ class ReducedScheme {
   const std::vector<double>& scale() const { return scale_; }
 
  private:
-  // What rounding makes of a body: sums of squared rates of rotation and of velocities, and the momenta of all that it
-  // carries.
-  struct Noise {
-    double rotation = 0, velocity = 0, torque = 0, force = 0;
-  };
-
-  static double size(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
-
-  void gather_noise(const Body& b, int i, double h, const double* q1) {
-    const Workspace<double>& w = step_.next.w;
-    const Noise& parent = noise_[b.parent];
-    const double carried = std::sqrt(parent.velocity) + size(w.pose[i].r) * std::sqrt(parent.rotation);
-    Noise n{parent.rotation, b.parent == 0 ? 0.0 : carried * carried, 0, 0};
-    for (int j = b.v; j < b.v + b.nv; ++j) {
-      const double e = rounding(j, h, q1);
-      n.rotation += e * e * dot(w.S[j].angular, w.S[j].angular);
-      n.velocity += e * e * dot(w.S[j].linear, w.S[j].linear);
-    }
-    n.torque = (b.inertia.xx + b.inertia.yy + b.inertia.zz) * std::sqrt(n.rotation);
-    n.force = b.mass * std::sqrt(n.velocity);
-    noise_[i] = n;
-  }
-
-  // Of velocity j, in units of ε.
-  double rounding(int j, double h, const double* q1) const {
-    const double coordinate = size_[j] < 0 ? 1.0 : q1[size_[j]];
-    return std::fabs(step_.v[j]) + std::max(1e-3, std::fabs(coordinate)) / h;
+  // Newton's own, with constraints and prescribed coordinates.
+  void exact_direction(double h, const double* q0, const double* q1, double* delta) {
+    if (!newton_) newton_ = std::make_unique<ReducedNewton>(m_, alpha_, kind_);
+    newton_->tau = tau_, newton_->inputs = inputs_;
+    const Eigen::MatrixXd& N = newton_->matrix(h, q0, q1, step_);
+    if (coupled_) return rows_.solve_dense(N, prescribed_, step_.now.w, step_.next.w, r_.data(), delta);
+    Eigen::Map<Eigen::VectorXd>(delta, m_.nv) =
+        N.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r_.data(), m_.nv));
   }
 
   // d ← H r, where H is the inverse of −∂r/∂(x, r') ≈ [D 0; 0 1]ᵀ M/h with D = dτ⁻¹_x, corrected by the pairs.
@@ -234,11 +212,13 @@ class ReducedScheme {
   Retraction kind_;
   ReducedMotion<double> step_;
   Workspace<double> half_;
-  std::vector<double> middle_, q1_, p0_, tau_, inputs_, r_, scale_, side_, reaction_;
-  std::vector<Noise> noise_;
+  std::vector<double> middle_, q1_, p0_, tau_, inputs_, r_, scale_, side_, impulse_, impulse_size_, reaction_;
+  MomentumNoise noise_;
+  std::vector<char> prescribed_;  // of each velocity: its coordinate is prescribed
+  bool coupled_ = false;          // are there constraint rows or prescribed velocities?
+  StepRows rows_;
   std::vector<double> last_r_, last_at_, at_;  // residual and (x, r') of the direction before; (x, r') now
   std::vector<int> number_;                    // of each velocity: its plain coordinate, −1 of joints with quaternions
-  std::vector<int> size_;                      // of each velocity: the number that says how far it is, −1 of rotations
   std::array<Pair, 8> pairs_;
   std::unique_ptr<ReducedNewton> newton_;                // made when it is needed
   double begun_ = 0, h_ = 0, largest_ = 0, before_ = 0;  // of the last evaluation; of the direction before

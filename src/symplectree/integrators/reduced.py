@@ -12,7 +12,7 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import VariationalRun, check_solving
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, refuse_followers
+from symplectree.mechanism.model import Model
 from symplectree.validation import is_fraction
 
 RETRACTIONS = ("cayley", "exp")
@@ -55,11 +55,6 @@ class Reduced:
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
         check_floating(model)
-        refuse_followers(model, "which st.Reduced does not know; take st.Variational")
-        if model.rows:
-            raise ModelError(f"st.Reduced takes no constraints, but there is {model.rows[0]!r}; take st.Variational")
-        if prescribed:
-            raise ModelError("st.Reduced takes no prescribed coordinates; take st.Variational")
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
     def native_options(self, tol: float) -> Any:

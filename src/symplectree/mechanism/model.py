@@ -293,7 +293,11 @@ class Model:
         """
         from symplectree.symbolic.variational_step_code import compile_step
 
-        refuse_followers(self, "for which no step is compiled; use the model as it is")
+        refuse_followers(
+            self,
+            "which ties their bodies together as a closed loop does; steps are compiled for trees, whose bodies are "
+            "eliminated one by one; use the model as it is",
+        )
         compiled = replace(self, step_code=compile_step(self, progress=progress))
         compiled.freeze()
         return compiled
