@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
-from symplectree.lie import AXES, Array, axis_vector, inverse
+from symplectree.lie import AXES, Array, axis_vector, exp_pose, inverse, pose, quaternion_matrix
 from symplectree.validation import real_array, shown
 
 Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
@@ -147,6 +147,27 @@ def column(angular: ArrayLike = (0, 0, 0), linear: ArrayLike = (0, 0, 0)) -> Arr
     return np.concatenate([np.asarray(angular, dtype=float), np.asarray(linear, dtype=float)])
 
 
+def step_transform(kind: str, axis: ArrayLike, pitch: float, q: ArrayLike) -> Array:
+    """Pose T(q) of an elementary joint's moving frame in its base frame, (4, 4)."""
+    q = np.ravel(np.asarray(q, dtype=float))
+    if kind == "ball":
+        return pose(quaternion_matrix(q))
+    if kind == "free":
+        return pose(quaternion_matrix(q[3:]), q[:3])
+    return exp_pose(step_subspace(kind, axis, pitch) @ q)
+
+
+def step_subspace(kind: str, axis: ArrayLike, pitch: float) -> Array:
+    """Twists S of an elementary joint, (6, nv): the moving frame's body twist against the base is S v."""
+    e, zero = np.asarray(axis, dtype=float), np.zeros(3)
+    if kind == "ball":
+        return np.eye(6)[:, :3]
+    if kind == "free":
+        return np.eye(6)
+    angular, linear = {"revolute": (e, zero), "prismatic": (zero, e), "screw": (e, pitch * e)}[kind]
+    return np.concatenate([angular, linear])[:, None]
+
+
 def _require(condition: bool, joint: Joint, what: str, error: float) -> None:
     if not condition:
         raise AssertionError(f"{type(joint).__name__} {joint.name!r}: {what} (off by {error:.3g})")
@@ -204,8 +225,6 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
 
 def _transform_of_steps(joint: Joint, q: Array) -> Array:
     """T(q) as the product of the elementary joints."""
-    from symplectree.reference.kinematics import step_transform
-
     T, at = np.eye(4), 0
     for s in joint.steps():
         own = q[at : at + s.nq]

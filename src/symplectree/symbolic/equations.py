@@ -210,7 +210,7 @@ class Equations:
 
     @cached_property
     def _rotor_bias(self) -> Vector:
-        """a ω × v of a Free joint's rotor inertia, else 0 (see reference.dynamics.armature_bias)."""
+        """a ω × v of a Free joint's rotor inertia, else 0 (see armature_bias in tests/reference/dynamics.py)."""
         out: Vector = [0.0] * self.model.nv
         for link in self._links:
             if link.kind == "free":

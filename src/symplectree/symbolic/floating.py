@@ -1,6 +1,6 @@
 """A free-floating mechanism without momentum as formulas: how it turns when its shape changes, and what that takes.
 
-The equations are those of `symplectree.reference.reduced` with μ = 0: the root's twist is −A u, the shape moves as a
+The equations are those of tests/reference/reduced.py with μ = 0: the root's twist is −A u, the shape moves as a
 mechanism with the metric m − AᵀIA, K (5), and the root follows by K (6).
 """
 
