@@ -35,7 +35,7 @@ Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
 class Step:
     """An elementary joint. The core knows only these kinds; S is constant in the moving frame of all but "formula".
 
-    coordinates, formula: of a formula, how many it has, and its tapes (`symbolic.pose_formula.PoseFormula`).
+    coordinates, formula: of a formula, how many it has, and its tapes (`formula.pose_formula.PoseFormula`).
     """
 
     kind: Kind

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.formula.frames import curve_frame
+from symplectree.formula.rigid import rotation
+from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.symbolic.frames import curve_frame
-from symplectree.symbolic.rigid import rotation
-from symplectree.symbolic.tape_function import TapeFunction
 from symplectree.validation import real_array, shown
 
 

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symplectree.errors import ModelError
+from symplectree.formula.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
+from symplectree.formula.rigid import matrix, quiet
+from symplectree.formula.switches import jump, switch_tape
+from symplectree.formula.tape import Tape
+from symplectree.formula.tape_function import TapeFunction, as_tape
+from symplectree.formula.trace import untraceable
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import Array
-from symplectree.symbolic.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
-from symplectree.symbolic.rigid import matrix, quiet
-from symplectree.symbolic.switches import jump, switch_tape
-from symplectree.symbolic.tape import Tape
-from symplectree.symbolic.tape_function import TapeFunction, as_tape
-from symplectree.symbolic.trace import untraceable
 from symplectree.validation import real_array, shown
 
 MOST = 6  # coordinates of one joint
@@ -174,7 +174,7 @@ class SymbolicJoint(Joint):
 
     @cached_property
     def switches(self) -> Tape | None:
-        """What decides on abs, min, max and conditions in the formula (`symbolic.switches`); None without these."""
+        """What decides on abs, min, max and conditions in the formula (`formula.switches`); None without these."""
         return switch_tape(self.tapes.pose)
 
     def kink(self, a: ArrayLike, b: ArrayLike) -> str | None:

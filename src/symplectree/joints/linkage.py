@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.formula.joint_poses import joint_pose
+from symplectree.formula.rigid import matrix, pose
 from symplectree.joints.contract import Joint
 from symplectree.joints.formula import FormulaJoint, SymbolicJoint
-from symplectree.symbolic.joint_poses import joint_pose
-from symplectree.symbolic.rigid import matrix, pose
 from symplectree.validation import is_positive, real_array, shown
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from symplectree.elements import Element, ElementTables, Lowering
 from symplectree.errors import ModelError
+from symplectree.formula.pose_formula import PoseFormula
 from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
@@ -15,7 +16,6 @@ from symplectree.mechanism.massless_coordinates import coordinates_without_mass
 from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
 from symplectree.sharing.followers import independent
-from symplectree.symbolic.pose_formula import PoseFormula
 from symplectree.validation import real_array, shown
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symplectree.elements.table import Table
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape
 from symplectree.lie import Array
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symplectree.formula.tape import OPERATIONS, Tape
 from symplectree.symbolic import llvm
 from symplectree.symbolic.native_code import NativeCode, native_code
-from symplectree.symbolic.tape import OPERATIONS, Tape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model

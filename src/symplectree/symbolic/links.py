@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.formula.pose_formula import PoseFormula
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 from symplectree.symbolic.algebra import (
@@ -34,7 +35,6 @@ from symplectree.symbolic.algebra import (
     transposed,
     zeros,
 )
-from symplectree.symbolic.pose_formula import PoseFormula
 
 ROUNDING = 2e-15  # entries of rotations that are nearer to 0 or ±1 than this are meant to be that
 

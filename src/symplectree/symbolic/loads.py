@@ -8,6 +8,8 @@ from functools import cached_property
 from symplectree.elements.rows import LineRow, Row
 from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.symbolic.algebra import (
@@ -29,8 +31,6 @@ from symplectree.symbolic.algebra import (
 from symplectree.symbolic.joints import Motion
 from symplectree.symbolic.links import Link
 from symplectree.symbolic.newton_euler import arm, down
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape
 
 Symbols = Mapping[tuple[int, str], Scalar]  # of parameters, by (element, quantity)
 

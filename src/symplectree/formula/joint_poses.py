@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symplectree.symbolic.rigid import pose, rotation
+from symplectree.formula.rigid import pose, rotation
 
 if TYPE_CHECKING:
     from symplectree.joints.contract import Joint, Step

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape, from_expression
 from symplectree.lie import Array
 from symplectree.lie import pose as rigid_motion
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape, from_expression
 
 REMEDY = (
     "its formula cannot be differentiated; write it with operators and functions of CasADi or NumPy (np.sin, not "
