@@ -15,7 +15,7 @@ from symplectree.dynamics import pose, pose_derivatives
 from symplectree.dynamics.arguments import configuration, single, velocity, zero_quaternion
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, hat, quaternion_of
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 class OrientationRows(Rows):
@@ -169,10 +169,7 @@ def frame_rows(horizon: Horizon, frames: Any) -> list[Rows]:
 
 def frame_target(name: str, value: Any) -> tuple[Array | None, Array | None]:
     """Position (3,) and rotation (3, 3) of a target; what it leaves open is None."""
-    try:
-        array = real_array(value)
-    except TypeError:
-        array = np.zeros(0)
+    array = array_or_empty(value)
     if array.shape not in ((3,), (3, 3), (4, 4)) or not np.all(np.isfinite(array)):
         raise ModelError(
             f"the target of frame {name!r} is {shown(value)}; give a pose (4, 4), a rotation (3, 3) or a position (3,)"

@@ -13,7 +13,7 @@ from symplectree.control.weights import Horizon, weight_matrix
 from symplectree.dynamics import pose, pose_derivatives
 from symplectree.errors import ModelError
 from symplectree.lie import placement
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,7 @@ class _BoundPose(BoundCost):
 
 
 def _positions(given: Any, steps: int, what: str) -> Any:
-    try:
-        rows = np.atleast_2d(real_array(given))
-    except TypeError:
-        rows = np.zeros((0, 0))
+    rows = np.atleast_2d(array_or_empty(given))
     if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) not in (1, steps + 1) or not np.all(np.isfinite(rows)):
         raise ModelError(f"{what}: position is {shown(given)}; give three numbers [m], or {steps + 1} rows of three")
     return rows

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
 from symplectree.lie import AXES, Array, axis_vector, exp_pose, inverse, pose, quaternion_matrix
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
 
@@ -99,10 +99,7 @@ class Joint:
 
     def armatures(self) -> Array:
         """Rotor inertia of each coordinate, (nv,). Raises ModelError when it cannot be one."""
-        try:
-            values = np.atleast_1d(real_array(self.armature))
-        except TypeError:
-            values = np.zeros(0)
+        values = np.atleast_1d(array_or_empty(self.armature))
         if values.shape not in ((1,), (self.nv,)):
             raise ModelError(f"armature of joint {self.name!r} is {self.armature!r}; give 1 or {self.nv} numbers")
         if not np.all(np.isfinite(values)) or np.any(values < 0):
@@ -124,10 +121,7 @@ def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
             raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
         vector = axis_vector(axis)
     else:
-        try:
-            vector = real_array(axis)
-        except TypeError:
-            vector = np.zeros(0)
+        vector = array_or_empty(axis)
     if vector.shape != (3,):
         raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
     if not np.all(np.isfinite(vector)):

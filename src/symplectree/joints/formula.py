@@ -19,7 +19,7 @@ from symplectree.formula.tape_function import TapeFunction, as_tape
 from symplectree.formula.trace import untraceable
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import Array
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 MOST = 6  # coordinates of one joint
 ROTATION_JUMP = 0.5  # of an entry of a rotation between two states, above which one looks closer
@@ -59,10 +59,7 @@ class SymbolicJoint(Joint):
 
     @property
     def neutral(self) -> Array:
-        try:
-            values = np.atleast_1d(real_array(self.start))
-        except TypeError:
-            values = np.zeros(0)
+        values = np.atleast_1d(array_or_empty(self.start))
         if values.shape not in ((1,), (self.nq,)) or not np.all(np.isfinite(values)):
             wanted = "one finite number" if self.nq == 1 else f"1 or {self.nq} finite numbers"
             raise ModelError(f"start of joint {self.name!r} is {shown(self.start)}; give {wanted}")

@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from symplectree.errors import ModelError
 from symplectree.formula.joint_poses import joint_pose
 from symplectree.formula.rigid import matrix, pose
 from symplectree.joints.contract import Joint
 from symplectree.joints.formula import FormulaJoint, SymbolicJoint
-from symplectree.validation import is_positive, real_array, shown
+from symplectree.validation import array_or_empty, is_positive, shown
 
 
 @dataclass(frozen=True)
@@ -98,10 +96,7 @@ class LinkageJoint(SymbolicJoint):
                     f"the function of its {type(joint).__name__} gives {values.numel()} numbers; {joint.nq} are needed"
                 )
             return joint_pose(joint, values)
-        try:
-            numbers = real_array(part)
-        except TypeError:
-            numbers = np.zeros(0)
+        numbers = array_or_empty(part)
         if numbers.shape == (3,):
             return pose(x=numbers)
         if numbers.shape == (4, 4):
