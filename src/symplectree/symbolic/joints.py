@@ -97,14 +97,12 @@ Z = [0.0, 0.0, 1.0]
 NONE = [0.0, 0.0, 0.0]
 
 
-def elementary(kind: str, pitch: float, angle: Scalar, q: Sequence[Scalar]) -> Motion:
-    """Motion of one of the core's joints; `angle` is q with the offset of the chosen axes."""
-    import casadi
-
+def elementary(kind: str, pitch: float, turn: tuple[Scalar, Scalar], q: Sequence[Scalar]) -> Motion:
+    """Motion of one of the core's joints; `turn`: cosine and sine of its angle, with the offset of the chosen axes."""
     if kind == "prismatic":
         return Motion(None, identity(), [0.0, 0.0, q[0]], [NONE], [Z], NONE, NONE)
     if kind in ("revolute", "screw"):
-        c, s = casadi.cos(angle), casadi.sin(angle)
+        c, s = turn
         rotation = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
         rise = pitch if kind == "screw" else 0.0
         return Motion((c, s), rotation, [0.0, 0.0, mul(rise, q[0])], [Z], [[0.0, 0.0, rise]], NONE, NONE)
