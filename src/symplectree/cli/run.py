@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from symplectree.cli.files import (
     FILMS,
     PAGES,
-    PICTURES,
     Base,
     Packages,
     mechanism_of,
@@ -30,6 +29,7 @@ from symplectree.mechanism import Mechanism, Model
 from symplectree.simulation.simulate import resume as go_on
 from symplectree.simulation.simulate import simulate
 from symplectree.simulation.trajectory import Trajectory
+from symplectree.view.plots import PICTURES
 
 Named = Annotated[list[str] | None, Parameter(negative="", show_default=False)]
 LATER = 1.0  # s, after which a run shows a bar
