@@ -91,9 +91,15 @@ def _vee(M: Array) -> Array:
 
 def end_rows(horizon: Horizon, end: Any) -> list[Rows]:
     """Rows that are zero when the last state is `end` = (q, v), each None (free), an array, or a mapping; v = 0 is rest."""
-    if not isinstance(end, tuple | list) or len(end) != 2:
-        raise ModelError(f"end is {shown(end)}; give a pair (q, v)")
-    return _configuration_rows(horizon, end[0]) + _velocity_rows(horizon, end[1])
+    q, v = checked_pair("end", end)
+    return _configuration_rows(horizon, q) + _velocity_rows(horizon, v)
+
+
+def checked_pair(what: str, given: Any) -> tuple[Any, Any]:
+    """A configuration and a velocity; raises ModelError for anything else."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ModelError(f"{what} is {shown(given)}; give a pair (q, v)")
+    return given[0], given[1]
 
 
 def _configuration_rows(horizon: Horizon, q: Any) -> list[Rows]:
