@@ -6,7 +6,6 @@ arrays only, so that it pickles, needs no compiler and can run in any thread.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symplectree.errors import ModelError
+from symplectree.formula.rigid import quiet
 
 # The core's operations, in the order of `enum class Op` in core/formula/tape.hpp.
 OPERATIONS = (
@@ -57,8 +57,7 @@ def trace(
     SX: Any = casadi.SX
     x = SX.sym("x")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
+        with quiet():
             result: Any = function(x)
             if not isinstance(result, casadi.SX | casadi.DM | float | int | np.number):
                 raise ModelError(f"the {what} must return one number, not {type(result).__name__}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symplectree.formula.pose_formula import body_jacobian
 from symplectree.symbolic.algebra import (
     Matrix,
     Scalar,
@@ -133,12 +134,7 @@ def formula(rotation: Any, position: Any, q: Any, v: Any) -> Motion:
     """
     import casadi
 
-    columns = []
-    for j in range(q.numel()):
-        dR = casadi.reshape(casadi.jacobian(casadi.vec(rotation), q[j]), 3, 3)
-        W = rotation.T @ dR
-        columns.append(casadi.vertcat(W[2, 1], W[0, 2], W[1, 0], rotation.T @ casadi.jacobian(position, q[j])))
-    S = casadi.simplify(casadi.horzcat(*columns))
+    S = casadi.simplify(body_jacobian(rotation, position, q))
     bias = casadi.jtimes(S @ v, q, v)
     entries = [[_entry(S, i, j) for i in range(6)] for j in range(q.numel())]
     rates = [_entry(bias, i, 0) for i in range(6)]
