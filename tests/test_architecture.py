@@ -36,10 +36,9 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Order:
-    """Rank of each folder or module that is listed; `modules` are those that stand in braces, apart from their folder."""
+    """Rank of each folder or module that is listed."""
 
     rank: dict[str, int]
-    modules: set[str]
 
     def entry(self, path: str) -> str | None:
         """The folder or module that holds a path: the longest that fits."""
@@ -53,20 +52,14 @@ class Order:
         if user is None or used is None:
             return False
         nested = used.startswith(f"{user}/") or user.startswith(f"{used}/")
-        return self.rank[used] <= self.rank[user] or (nested and not self.modules & {user, used})
+        return self.rank[used] <= self.rank[user] or nested
 
 
 def order_of(text: str, top: str) -> Order:
-    """The block that follows `<!-- order of TOP -->`, one folder or `folder/{module,module}` a line."""
+    """The block that follows `<!-- order of TOP -->`, one folder or module a line."""
     found = re.search(rf"<!-- order of {re.escape(top)} -->\n```text\n(.*?)```", text, re.S)
     assert found, f"CONTRIBUTING has no block 'order of {top}'"
-    order = Order({}, set())
-    for rank, line in enumerate(found[1].splitlines()):
-        folder, _, modules = line.split()[0].partition("/{")
-        names = [f"{folder}/{name}" for name in modules.rstrip("}").split(",")] if modules else [folder]
-        order.rank.update(dict.fromkeys(names, rank))
-        order.modules.update(names if modules else [])
-    return order
+    return Order({line.split()[0]: rank for rank, line in enumerate(found[1].splitlines())})
 
 
 def includes(top: Path) -> Iterator[Arrow]:
@@ -172,7 +165,7 @@ run        steps
 <!-- order of src/symplectree -->
 ```text
 lie              poses
-symbolic/{tape,trace}  formulas
+formula          tapes
 joints           joints
 symbolic         equations
 ```
@@ -189,14 +182,14 @@ symbolic         equations
         ("core", {"model/x.hpp": '#include "model/b/y.hpp"', "model/b/y.hpp": '#include "model/z.hpp"'}, []),
         (
             "src/symplectree",
-            {"lie.py": "", "joints/a.py": "\nfrom symplectree.symbolic import tape, llvm", "symbolic/llvm.py": ""}
-            | {"symbolic/tape.py": "from symplectree.lie import pose"},
+            {"lie.py": "", "joints/a.py": "\nfrom symplectree.symbolic import llvm", "symbolic/llvm.py": ""}
+            | {"formula/tape.py": "from symplectree.lie import pose"},
             ["src/symplectree/joints/a.py:2: joints → symbolic (symbolic/llvm)"],
         ),
         (
             "src/symplectree",
-            {"symbolic/tape.py": "import symplectree.symbolic.llvm", "symbolic/llvm.py": ""},
-            ["src/symplectree/symbolic/tape.py:1: symbolic/tape → symbolic"],
+            {"formula/tape.py": "import symplectree.symbolic.llvm", "symbolic/llvm.py": ""},
+            ["src/symplectree/formula/tape.py:1: formula → symbolic"],
         ),
         (
             "src/symplectree",

@@ -54,7 +54,7 @@ Tape tape(const nb::handle& given) {
   return t;
 }
 
-// `given` maps bodies, counted without the world, to PoseFormula of symplectree/symbolic/pose_formula.py.
+// `given` maps bodies, counted without the world, to PoseFormula of symplectree/formula/pose_formula.py.
 void add_formulas(Model& m, const nb::dict& given) {
   int first = 0, second = 0;
   for (const auto [body, formula] : given) {

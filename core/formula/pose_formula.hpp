@@ -1,4 +1,4 @@
-// The pose of a joint as a formula of its coordinates, executed from tapes (symplectree/symbolic/pose_formula.py).
+// The pose of a joint as a formula of its coordinates, executed from tapes (symplectree/formula/pose_formula.py).
 //
 // Derivatives of its twists S_i(q), carried to world axes at the body's centre: E_ij = Ad ∂_j S_i, F_kji = Ad ∂_k ∂_j
 // S_i. Twists of a formula about a fixed point change with its own coordinates by D_j s_i = [s_j, s_i] + E_ij; of all

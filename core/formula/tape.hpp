@@ -7,7 +7,7 @@
 
 namespace symplectree {
 
-// In the order of OPERATIONS in symplectree/symbolic/tape.py.
+// In the order of OPERATIONS in symplectree/formula/tape.py.
 enum class Op {
   Const,
   Input,

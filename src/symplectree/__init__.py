@@ -93,7 +93,7 @@ from symplectree.simulation.trajectory import Trajectory
 
 def __getattr__(name: str) -> object:
     """Subpackages, and the version, which are looked up when they are first used."""
-    if name in ("control", "interop"):
+    if name in ("control", "interop", "symbolic"):
         import importlib
 
         return importlib.import_module(f"symplectree.{name}")

@@ -25,6 +25,14 @@ def real_array(value: Any) -> Array:
     return array.astype(float, copy=False)
 
 
+def array_or_empty(value: Any) -> Array:
+    """The same, but an array without entries where `real_array` raises TypeError."""
+    try:
+        return real_array(value)
+    except TypeError:
+        return np.zeros(0)
+
+
 def is_positive(value: Any) -> bool:
     """Is it one finite real number above zero?"""
     real = isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)

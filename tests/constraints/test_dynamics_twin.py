@@ -5,10 +5,10 @@ import pytest
 
 import symplectree as st
 from mechanisms import CONSTRAINTS, JOINTS, MIXED, closed_mechanism, random_state
+from reference import constraints
+from reference.dynamics import mass_matrix
 from symplectree.constraints.dynamics import velocities
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.reference import constraints
-from symplectree.reference.dynamics import mass_matrix
 
 NEARLY_DEPENDENT = (8, 10)  # seeds: rows whose smallest singular value is 7e-3 and 3e-4
 

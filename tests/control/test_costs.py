@@ -6,10 +6,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import random_mechanism, random_state
-from symplectree.control.costs import Cost, EffortCost, QuadraticCost, TotalCost
-from symplectree.control.formula_cost import FormulaCost
+from symplectree.control.costs import Cost, EffortCost, FormulaCost, PoseCost, QuadraticCost, TotalCost
 from symplectree.control.points import Point
-from symplectree.control.pose_cost import PoseCost
 from symplectree.control.weights import Horizon
 
 STEP = 1e-5

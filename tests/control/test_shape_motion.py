@@ -8,9 +8,9 @@ import pytest
 
 import symplectree as st
 from mechanisms import floating_mechanism
+from reference import reduced as twin
 from symplectree.control import ShapeMotion
 from symplectree.lie import pose, quaternion_of, rotation
-from symplectree.reference import reduced as twin
 from symplectree.symbolic.floating import Floating
 
 SATELLITE = Path(__file__).parent.parent.parent / "models" / "satellite.sexp"

@@ -7,9 +7,8 @@ import symplectree as st
 from control_problems import hanging_mass
 from mechanisms import random_mechanism, random_state
 from symplectree.control.conditions import FrameBounds, VelocityRows
-from symplectree.control.costs import EffortCost, QuadraticCost, TotalCost
+from symplectree.control.costs import EffortCost, PoseCost, QuadraticCost, TotalCost
 from symplectree.control.ends import OrientationRows, TurnRows
-from symplectree.control.pose_cost import PoseCost
 from symplectree.control.transcription import Transcription
 from symplectree.control.weights import Horizon
 

@@ -5,8 +5,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import JOINTS, MIXED, random_mechanism, random_state
+from reference import derivatives, dynamics, elements, kinematics, lagrangian
 from symplectree.dynamics.elements import element_terms
-from symplectree.reference import derivatives, dynamics, elements, kinematics, lagrangian
 
 SEEDS = range(6)
 RELATIVE = 1e-12

@@ -225,7 +225,7 @@ def test_a_linkage_with_bodies_between_is_the_linkage_joint_and_these():
 
 
 def test_the_reference_asks_for_the_whole_tree():
-    from symplectree.reference import dynamics
+    from reference import dynamics
 
     pair = tree_pair(0)
     assert_refuses(lambda: dynamics.mass_matrix(pair.shared, pair.q), "model.full")

@@ -5,7 +5,7 @@ import pytest
 
 import symplectree as st
 from mechanisms import FLOATING, floating_mechanism, random_mechanism, random_state
-from symplectree.reference import reduced as twin
+from reference import reduced as twin
 
 SEEDS = range(4)
 

@@ -6,8 +6,8 @@ import pytest
 import symplectree as st
 from formulas import ellipsoid, torus
 from mechanisms import distance, random_mechanism, random_state
+from reference import constraints, dynamics, elements, midpoint, user_elements, variational
 from symplectree.dynamics.elements import element_terms
-from symplectree.reference import constraints, dynamics, elements, midpoint, user_elements, variational
 
 RELATIVE = 1e-12
 H = 2e-3

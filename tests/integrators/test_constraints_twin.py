@@ -5,8 +5,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import CONSTRAINTS, JOINTS, MIXED, closed_mechanism, distance
-from symplectree.reference import variational
-from symplectree.reference.constraints import constrained_velocity, constraint_jacobian, constraint_values
+from reference import variational
+from reference.constraints import constrained_velocity, constraint_jacobian, constraint_values
 
 H = 2e-3
 

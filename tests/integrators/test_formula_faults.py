@@ -7,7 +7,7 @@ import pytest
 import symplectree as st
 from formulas import ellipsoid
 from refusal import assert_refuses
-from symplectree.symbolic.switches import sides, switch_tape
+from symplectree.formula.switches import sides, switch_tape
 
 METHODS = [
     st.Variational(), st.Variational("midpoint"), st.Variational(order=4), st.RK4(), st.SemiImplicitEuler(),

@@ -7,8 +7,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import JOINTS, MIXED, distance, random_mechanism, random_state, spatial_chain, symplectic_defect
-from symplectree.reference import midpoint, midpoint_newton
-from symplectree.reference.kinematics import retract
+from reference import midpoint, midpoint_newton
+from reference.kinematics import retract
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -6,8 +6,8 @@ import pytest
 import symplectree as st
 from formulas import NOWHERE
 from mechanisms import MIXED, closed_mechanism, distance
-from symplectree.reference import variational
-from symplectree.reference.constraints import constrained_velocity
+from reference import variational
+from reference.constraints import constrained_velocity
 from symplectree.symbolic import rotation
 
 METHODS = [

@@ -7,8 +7,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import FLAT, FLOATING, JOINTS, distance, floating_mechanism, random_mechanism, random_state
+from reference import reduced as twin
 from symplectree.constraints.dynamics import project_velocity
-from symplectree.reference import reduced as twin
 from symplectree.simulation import recording
 
 MODELS = Path(__file__).parent.parent.parent / "models"

@@ -5,8 +5,8 @@ import pytest
 
 import symplectree as st
 from mechanisms import JOINTS, MIXED, distance, random_mechanism, random_state
-from symplectree.reference import variational
-from symplectree.reference.kinematics import body_velocities, retract
+from reference import variational
+from reference.kinematics import body_velocities, retract
 
 
 @pytest.mark.parametrize("joints", [JOINTS, MIXED])

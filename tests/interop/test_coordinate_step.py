@@ -9,8 +9,8 @@ import symplectree as st
 from control_problems import cart_pole, closed_pendulum, spacecraft
 from follower_mechanisms import tree_pair
 from mechanisms import JOINTS, MIXED, random_mechanism, random_state
+from reference.coordinate_step import number_step
 from symplectree.interop.coordinate_step import NumberStep
-from symplectree.reference.coordinate_step import number_step
 
 DT = 0.01
 TIGHT = st.Variational(tol=1e-15, substeps=0)

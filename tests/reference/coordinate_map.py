@@ -73,6 +73,6 @@ def _values(function: object, x: np.ndarray) -> list[np.ndarray]:
     """φ and its first three derivatives at every x."""
     if isinstance(function, Table):
         return function.values(x)
-    from symplectree.symbolic.run_tape import run_tape
+    from symplectree.formula.run_tape import run_tape
 
     return run_tape(function, [np.asarray(x)])

@@ -11,8 +11,8 @@ template <class T, int N>
 using Square = std::array<std::array<T, N>, N>;
 
 // How the middle (q_m, v_m) of a joint with several coordinates moves with increments of the ends, and how components
-// of a force at the middle are taken at the ends (see reference/midpoint.py). Blocks of 6 × 6, of which a Ball uses 3
-// × 3.
+// of a force at the middle are taken at the ends (see tests/reference/midpoint.py). Blocks of 6 × 6, of which a Ball
+// uses 3 × 3.
 template <class T>
 struct MidpointBlock {
   Square<T, 6> q0{}, q1{}, v0{}, v1{}, carry0{}, carry1{};

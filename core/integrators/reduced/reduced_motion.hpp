@@ -1,5 +1,5 @@
 // The discrete action of a free-floating mechanism between two configurations, K (1)–(6): what its two ends say. The
-// equations are in symplectree/reference/reduced.py.
+// equations are in tests/reference/reduced.py.
 #pragma once
 
 #include <Eigen/LU>

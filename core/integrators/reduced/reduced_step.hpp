@@ -1,5 +1,5 @@
 // The reduced variational integrator of a free-floating mechanism, K (1)–(6); the equations are in
-// symplectree/reference/reduced.py. The residual takes O(n), and so does the direction of quasi-Newton: the mass matrix
+// tests/reference/reduced.py. The residual takes O(n), and so does the direction of quasi-Newton: the mass matrix
 // half-way, corrected by what the iterations before have shown (Broyden). Where that is slow (long steps, much
 // damping), and with constraints or prescribed coordinates, Newton's matrix by dual numbers, O(n³).
 #pragma once

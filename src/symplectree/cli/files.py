@@ -20,7 +20,6 @@ from symplectree.mechanism import Mechanism, Model
 from symplectree.simulation.trajectory import Trajectory
 
 PAGES, FILMS = (".html", ".htm"), (".mp4",)
-PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
 Base = Literal["auto", "fixed", "free"]
 Packages = Annotated[list[Path] | None, Parameter(negative="", show_default=False)]
 
@@ -71,11 +70,9 @@ def start_of(model: Model, initial: Any, given: dict[str, Any]) -> Array:
     """The configuration to start from: the file's, with what the user gave, loops closed; tells what it does."""
     q = np.array(configuration(model, initial))
     for name, value in given.items():
-        place = model.joints[name].q if name in model.joints else None
         values = configuration(model, {name: value})  # checks name and numbers
-        q[place if place is not None else model.coordinates.index(name)] = (
-            values[place] if place is not None else values[model.coordinates.index(name)]
-        )
+        part = model.joints[name].q if name in model.joints else model.coordinates.index(name)
+        q[part] = values[part]
     if not model.rows or np.all(start_errors(model, q) <= CLOSED):
         return q
     closed = assemble(model, q, fixed=[*model.massless, *given])

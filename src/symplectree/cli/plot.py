@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symplectree.cli.files import PICTURES, trajectory_in, writable, write_plot
+from symplectree.cli.files import trajectory_in, writable, write_plot
+from symplectree.view.plots import PICTURES
 
 
 def plot(file: str, /, *what: str, out: Path | None = None) -> None:

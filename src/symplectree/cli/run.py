@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from symplectree.cli.files import (
     FILMS,
     PAGES,
-    PICTURES,
     Base,
     Packages,
     mechanism_of,
@@ -30,6 +29,7 @@ from symplectree.mechanism import Mechanism, Model
 from symplectree.simulation.simulate import resume as go_on
 from symplectree.simulation.simulate import simulate
 from symplectree.simulation.trajectory import Trajectory
+from symplectree.view.plots import PICTURES
 
 Named = Annotated[list[str] | None, Parameter(negative="", show_default=False)]
 LATER = 1.0  # s, after which a run shows a bar
@@ -116,7 +116,16 @@ def run(
             raise Misuse("which model? Give a file or a name: symplectree run MODEL, or see symplectree run --help")
         chosen = _method(method, action, order, solver)
         mechanism = mechanism_of(model, base or "auto", packages)
-        traj = _new(mechanism, duration, dt, set, velocity, force, hold, chosen, save_every, out)
+        settings: dict[str, Any] = {
+            "v0": _values("--velocity", velocity) or None,
+            "duration": 10.0 if duration is None else duration,
+            "dt": 0.01 if dt is None else dt,
+            "method": chosen,
+            "forces": _values("--force", force) or None,
+            "save_every": 1 if save_every is None else save_every,
+            "progress": LATER,
+        }
+        traj = _new(mechanism, _values("--set", set), hold or [], out, settings)
     said("computed", f"in {time.perf_counter() - begin:.2f} s")
     _tell(traj, out or resume, html, video, plot)
 
@@ -138,37 +147,18 @@ def _tell(traj: Trajectory, kept: Path | None, html: Path | None, video: Path | 
 
 
 def _new(
-    mechanism: Mechanism,
-    duration: Any,
-    dt: Any,
-    set: Any,
-    velocity: Any,
-    force: Any,
-    hold: Any,
-    method: Any,
-    every: Any,
-    out: Any,
+    mechanism: Mechanism, start: dict[str, Any], hold: list[str], out: Path | None, settings: dict[str, Any]
 ) -> Trajectory:
     built = mechanism.build()
-    q0 = start_of(built, mechanism.initial, _values("--set", set))
+    q0 = start_of(built, mechanism.initial, start)
     held = {name: q0[built.coordinates.index(name)] for name in built.massless}
     if held:
         said("held", f"{', '.join(held)}, which move no mass")
-    held |= {name: _place(built, q0, name) for name in hold or ()}
-    settings: dict[str, Any] = {
-        "v0": _values("--velocity", velocity) or None,
-        "duration": 10.0 if duration is None else duration,
-        "dt": 0.01 if dt is None else dt,
-        "method": method,
-        "forces": _values("--force", force) or None,
-        "prescribed": held or None,
-        "save_every": 1 if every is None else every,
-        "progress": LATER,
-    }
+    held |= {name: _place(built, q0, name) for name in hold}
     try:
-        return simulate(built, q0, **settings, out=out)
+        return simulate(built, q0, **settings, prescribed=held or None, out=out)
     except ResultError as error:
-        raise _rescued(error, out) from error
+        raise _rescued(error, out or Path("run.nc")) from error
     except (ConvergenceError, KeyboardInterrupt) as error:
         kept = getattr(error, "trajectory", None)
         if out is not None and kept is not None:

@@ -8,12 +8,10 @@ traj = st.simulate(model, near, duration=5, dt=0.01, forces=held)
 
 from symplectree.control.balance import balance, follow
 from symplectree.control.conditions import Condition, CoordinateBounds, FrameBounds, VelocityBounds
-from symplectree.control.costs import Cost, EffortCost, QuadraticCost
+from symplectree.control.costs import Cost, EffortCost, FormulaCost, PoseCost, QuadraticCost
 from symplectree.control.direct import DirectProblem, DirectResult
 from symplectree.control.feedback import Feedback
-from symplectree.control.formula_cost import FormulaCost
 from symplectree.control.lqr import Regulator, lqr, tvlqr
-from symplectree.control.pose_cost import PoseCost
 from symplectree.control.shape_motion import ShapeMotion, ShapeMotionResult
 from symplectree.control.stagewise import StagewiseNewton, StagewiseResult
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.dynamics.increments import Increments
+from symplectree.formula.rigid import quaternion_product
 from symplectree.lie import Array, hat, quaternion_matrix
 from symplectree.mechanism.model import JointPlace, Model
 
@@ -116,8 +117,8 @@ def _local(nv: int) -> Any:
     SX: Any = ca.SX
     a, b, xi, weight = SX.sym("a", nv + 1), SX.sym("b", nv + 1), SX.sym("xi", nv), SX.sym("weight", nv)
     turn = xi[:3]
-    moved = _times(ca, b[-4:], ca.vertcat(1 - ca.dot(turn, turn) / 8, turn / 2))
-    relative = _times(ca, ca.vertcat(a[-4], -a[-3:]), moved)
+    moved = quaternion_product(b[-4:], ca.vertcat(1 - ca.dot(turn, turn) / 8, turn / 2))
+    relative = quaternion_product(ca.vertcat(a[-4], -a[-3:]), moved)
     relative = ca.if_else(relative[0] < 0, -relative, relative)
     w, y = relative[0], relative[1:]
     s = ca.dot(y, y) / w**2  # tan² of half the angle
@@ -144,10 +145,6 @@ def _bend(ca: Any, square: Any) -> Any:
     # Taylor polynomial; what is left out is below 1e-17 where θ² < 1e-2
     series = 1 / 12 + square / 720 + square**2 / 30240 + square**3 / 1209600 + square**4 / 47900160
     return ca.if_else(near, series, far)
-
-
-def _times(ca: Any, a: Any, b: Any) -> Any:
-    return ca.vertcat(a[0] * b[0] - ca.dot(a[1:], b[1:]), a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))
 
 
 def _rotate(ca: Any, q: Any, x: Any) -> Any:

@@ -7,6 +7,7 @@ once. All give exact first and second derivatives in increments of (q, p, u); no
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,9 +15,10 @@ import numpy as np
 
 from symplectree.control.points import Point, Terms
 from symplectree.control.weights import Horizon, target_rows, weight_matrix
+from symplectree.dynamics import pose, pose_derivatives
 from symplectree.errors import ModelError
-from symplectree.lie import Array
-from symplectree.validation import shown
+from symplectree.lie import Array, placement
+from symplectree.validation import array_or_empty, shown
 
 When = Literal["way", "end"]
 
@@ -224,3 +226,131 @@ class _BoundEffort(BoundCost):
         gradient, hessian = np.zeros(n + len(e)), np.zeros((n + len(e), n + len(e)))
         gradient[n:], hessian[n:, n:] = self.W @ e, self.W
         return Terms(float(0.5 * e @ self.W @ e), gradient, hessian)
+
+
+@dataclass(frozen=True)
+class PoseCost(Cost):
+    """½ (x − x*)ᵀ W (x − x*) + r (1 − cos θ) of a frame's origin x in the world and the angle θ of its rotation from R*.
+
+    frame: by name. position: x* [m], or K + 1 rows to follow; None leaves it free.
+    rotation: R* as (roll, pitch, yaw) or 3×3 matrix; None leaves it free.
+    position_weight: a number, three, or a matrix (world axes). rotation_weight: a number; r (1 − cos θ) is ½ r θ² near
+        R*, smooth for any θ, and linear in the pose, so that its derivatives are those of JM08 (3), (4).
+    when: "way" or "end".
+    """
+
+    frame: str
+    position: Any = None
+    rotation: Any = None
+    position_weight: Any = 1.0
+    rotation_weight: float = 1.0
+    when: When = "end"
+
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        return [_BoundPose(horizon, self)]
+
+
+class _BoundPose(BoundCost):
+    moves = False
+
+    def __init__(self, horizon: Horizon, cost: PoseCost) -> None:
+        super().__init__(horizon, cost.when)
+        horizon.model.find_frame(cost.frame)
+        what = f"cost of frame {cost.frame!r}"
+        if cost.position is None and cost.rotation is None:
+            raise ModelError(f"{what}: give a position, a rotation, or both")
+        self.frame = cost.frame
+        self.W = weight_matrix(cost.position_weight, ("x", "y", "z"), f"position_weight of the {what}")
+        self.position = np.zeros((1, 3))
+        if cost.position is None:
+            self.W = np.zeros((3, 3))
+        else:
+            self.position = _positions(cost.position, horizon.steps, what)
+        self.r, self.R = 0.0, np.eye(3)
+        if cost.rotation is not None:
+            self.r = float(weight_matrix(cost.rotation_weight, ("r",), f"rotation_weight of the {what}")[0, 0])
+            self.R = placement((0, 0, 0), cost.rotation)[:3, :3]
+
+    def value(self, point: Point) -> float:
+        T = pose(self.horizon.model, point.q, self.frame)
+        e = T[:3, 3] - self.position[min(point.k, len(self.position) - 1)]
+        return float(0.5 * e @ self.W @ e + 0.5 * self.r * (3 - np.sum(self.R * T[:3, :3])))
+
+    def terms(self, point: Point) -> Terms:
+        model = self.horizon.model
+        n, m = model.nv, 2 * model.nv + len(self.horizon.controls)
+        T = pose(model, point.q, self.frame)
+        first, second = (pose_derivatives(model, point.q, self.frame, order) for order in (1, 2))
+        e = T[:3, 3] - self.position[min(point.k, len(self.position) - 1)]
+        dx, dR = first[:, :3, 3], first[:, :3, :3]
+        gradient, hessian = np.zeros(m), np.zeros((m, m))
+        gradient[:n] = dx @ self.W @ e - 0.5 * self.r * np.einsum("iab,ab->i", dR, self.R)
+        qq = dx @ self.W @ dx.T + second[:, :, :3, 3] @ (self.W @ e)
+        qq -= 0.5 * self.r * np.einsum("ijab,ab->ij", second[:, :, :3, :3], self.R)
+        hessian[:n, :n] = 0.5 * (qq + qq.T)  # increments of one quaternion do not commute
+        return Terms(self.value(point), gradient, hessian)
+
+
+def _positions(given: Any, steps: int, what: str) -> Any:
+    rows = np.atleast_2d(array_or_empty(given))
+    if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) not in (1, steps + 1) or not np.all(np.isfinite(rows)):
+        raise ModelError(f"{what}: position is {shown(given)}; give three numbers [m], or {steps + 1} rows of three")
+    return rows
+
+
+@dataclass(frozen=True)
+class FormulaCost(Cost):
+    """c(q, v, u), or c(q, p, u), written with CasADi; its derivatives are exact.
+
+        FormulaCost(lambda q, v, u: u[0] ** 2 * casadi.exp(-q[1] ** 2))
+
+    function: takes CasADi symbols of nq, nv and nu numbers (u is zero at the end) and returns a scalar expression.
+    of: "qvu" or "qpu", what the symbols are. when: "way" or "end".
+    """
+
+    function: Callable[[Any, Any, Any], Any]
+    of: Literal["qvu", "qpu"] = "qvu"
+    when: When = "way"
+
+    def bind(self, horizon: Horizon) -> list[BoundCost]:
+        return [_BoundFormula(horizon, self)]
+
+
+class _BoundFormula(BoundCost):
+    def __init__(self, horizon: Horizon, cost: FormulaCost) -> None:
+        import casadi
+
+        super().__init__(horizon, cost.when)
+        if cost.of not in ("qvu", "qpu"):
+            raise ModelError(f"of is {shown(cost.of)}; give 'qvu' or 'qpu'")
+        self.momenta = cost.of == "qpu"
+        SX: Any = casadi.SX
+        q, x = SX.sym("q", horizon.model.nq), SX.sym("x", horizon.model.nv)
+        u = SX.sym("u", len(horizon.controls))
+        try:
+            value = SX(cost.function(q, x, u))
+        except Exception as error:
+            raise ModelError(f"the formula of a cost failed on symbols: {error}") from error
+        if value.shape != (1, 1):
+            raise ModelError(f"the formula of a cost gives {value.shape[0]} by {value.shape[1]} numbers, not one")
+        z = casadi.vertcat(q, x, u)
+        hessian, gradient = casadi.hessian(value, z)
+        self._value = casadi.Function("cost", [q, x, u], [value])
+        self._terms = casadi.Function(
+            "terms", [q, x, u], [value, casadi.densify(gradient), casadi.densify(hessian)], {"cse": True}
+        )
+
+    def _arguments(self, point: Point) -> tuple[Any, Any, Any]:
+        return point.q, point.p if self.momenta else point.v, point.u
+
+    def value(self, point: Point) -> float:
+        return float(self._value(*self._arguments(point)))
+
+    def terms(self, point: Point) -> Terms:
+        value, gradient, hessian = (np.asarray(x) for x in self._terms(*self._arguments(point)))
+        nq, nv, chart = self.horizon.model.nq, self.horizon.model.nv, self.horizon.chart
+        T = np.zeros((len(hessian), len(hessian) - nq + nv))
+        T[:nq, :nv], T[nq:, nv:] = chart.embed(point.q), np.eye(len(hessian) - nq)
+        bent = T.T @ hessian @ T
+        bent[:nv, :nv] += chart.embed_second(point.q, gradient[:nq, 0])
+        return Terms(float(value[0, 0]), T.T @ gradient[:, 0], bent)

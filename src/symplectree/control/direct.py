@@ -12,7 +12,7 @@ import numpy as np
 from symplectree.constraints.assembly import assemble
 from symplectree.control.conditions import Condition, NumberRow, Rows
 from symplectree.control.costs import Cost
-from symplectree.control.ends import check_closed
+from symplectree.control.ends import check_closed, checked_pair
 from symplectree.control.ipopt import Outcome, minimize
 from symplectree.control.motion import start_of, trajectory_of
 from symplectree.control.points import Point
@@ -86,7 +86,7 @@ class DirectProblem(Problem):
             model, cost, steps=steps, duration=duration, dt=dt, method=method, limits=limits, end=end, frames=frames,
             prescribed=prescribed,
         )  # fmt: skip
-        self.start = None if start is None else start_of(self.horizon, *_pair("start", start))
+        self.start = None if start is None else start_of(self.horizon, *checked_pair("start", start))
         self._box: list[NumberRow] = []  # bounds of single unknowns
         self._goal = self._aimed(self.end[0])
         check_closed(self.horizon, self.end, self._goal)
@@ -221,9 +221,7 @@ class DirectProblem(Problem):
 
     def _guess(self, guess: Any) -> Array:
         t, steps, model = self.programme, self.horizon.steps, self.horizon.model
-        if isinstance(guess, DirectResult):
-            guess_u, path = guess.forces, guess.trajectory
-        elif isinstance(guess, Trajectory):
+        if isinstance(guess, Trajectory):
             guess_u, path = None, guess
         elif hasattr(guess, "trajectory") and hasattr(guess, "forces"):
             guess_u, path = guess.forces, guess.trajectory
@@ -282,9 +280,3 @@ class DirectProblem(Problem):
             M = mass_matrix(model, q[k])
             v[k, free] = np.linalg.solve(M[np.ix_(free, free)], p[k, free] - M[np.ix_(free, columns)] @ v[k, columns])
         return v
-
-
-def _pair(what: str, given: Any) -> tuple[Any, Any]:
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ModelError(f"{what} is {shown(given)}; give a pair (q, v)")
-    return given[0], given[1]

@@ -15,7 +15,7 @@ from symplectree.dynamics import pose, pose_derivatives
 from symplectree.dynamics.arguments import configuration, single, velocity, zero_quaternion
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, hat, quaternion_of
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 class OrientationRows(Rows):
@@ -91,9 +91,15 @@ def _vee(M: Array) -> Array:
 
 def end_rows(horizon: Horizon, end: Any) -> list[Rows]:
     """Rows that are zero when the last state is `end` = (q, v), each None (free), an array, or a mapping; v = 0 is rest."""
-    if not isinstance(end, tuple | list) or len(end) != 2:
-        raise ModelError(f"end is {shown(end)}; give a pair (q, v)")
-    return _configuration_rows(horizon, end[0]) + _velocity_rows(horizon, end[1])
+    q, v = checked_pair("end", end)
+    return _configuration_rows(horizon, q) + _velocity_rows(horizon, v)
+
+
+def checked_pair(what: str, given: Any) -> tuple[Any, Any]:
+    """A configuration and a velocity; raises ModelError for anything else."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ModelError(f"{what} is {shown(given)}; give a pair (q, v)")
+    return given[0], given[1]
 
 
 def _configuration_rows(horizon: Horizon, q: Any) -> list[Rows]:
@@ -169,10 +175,7 @@ def frame_rows(horizon: Horizon, frames: Any) -> list[Rows]:
 
 def frame_target(name: str, value: Any) -> tuple[Array | None, Array | None]:
     """Position (3,) and rotation (3, 3) of a target; what it leaves open is None."""
-    try:
-        array = real_array(value)
-    except TypeError:
-        array = np.zeros(0)
+    array = array_or_empty(value)
     if array.shape not in ((3,), (3, 3), (4, 4)) or not np.all(np.isfinite(array)):
         raise ModelError(
             f"the target of frame {name!r} is {shown(value)}; give a pose (4, 4), a rotation (3, 3) or a position (3,)"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from symplectree.control.charts import Chart
 from symplectree.control.motion import Derivatives, Motion, Rollout
-from symplectree.control.reach import EndCost
 from symplectree.control.riccati import Stages, Sweep, sweep
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.lie import Array
+
+if TYPE_CHECKING:
+    from symplectree.control.reach import EndCost
 
 MOST_DAMPING = 1e12  # relative to the first slope: beyond, no step is left
 CREEP = 20, 1e-6  # so many damped iterations that lower the cost by less than this, relative, lead nowhere
@@ -116,10 +119,15 @@ class Search:
         return Stages(s.A, s.B, s.H + found.bending, s.last, s.slope)
 
     def tried(self, steps: Array, gains: Array) -> Motion | None:
-        """The motion under changed controls, rolled out with gains; None when it breaks off."""
-        motion, chart = self.motion, self.rollout.horizon.chart
-        forth = motion.u + steps
-        return self.rollout.run(motion.q[0], motion.v[0], _Policy(chart, motion, forth, gains, self.limits))
+        """The motion under changed controls u + steps + gains [δq; δp] within limits; None when it breaks off."""
+        motion, chart, (low, high) = self.motion, self.rollout.horizon.chart, self.limits
+        forward = motion.u + steps
+
+        def policy(k: int, q: Array, p: Array) -> Array:
+            off = np.concatenate([chart.difference(motion.q[k], q), p - motion.p[k]])
+            return np.minimum(np.maximum(forward[k] + gains[k] @ off, low), high)
+
+        return self.rollout.run(motion.q[0], motion.v[0], policy)
 
     def _improve(self, found: Derivatives) -> str:
         """Take one step; "" when the cost fell, else why not."""
@@ -169,17 +177,6 @@ class Search:
     def _relax(self, halvings: int) -> None:
         if halvings <= 1:
             self.damping = self.damping / 10 if self.damping > 1e-6 * self.unit else 0.0
-
-
-class _Policy:
-    """u = forth + gains [δq; δp] within limits, δ from a motion."""
-
-    def __init__(self, chart: Chart, motion: Motion, forth: Array, gains: Array, limits: tuple[Array, Array]) -> None:
-        self.chart, self.motion, self.forth, self.gains, self.limits = chart, motion, forth, gains, limits
-
-    def __call__(self, k: int, q: Array, p: Array) -> Array:
-        off = np.concatenate([self.chart.difference(self.motion.q[k], q), p - self.motion.p[k]])
-        return np.minimum(np.maximum(self.forth[k] + self.gains[k] @ off, self.limits[0]), self.limits[1])
 
 
 def _curvature(stages: Stages) -> float:

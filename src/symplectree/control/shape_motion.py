@@ -22,7 +22,7 @@ from symplectree.errors import ModelError
 from symplectree.integrators.reduced import Reduced
 from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import Model, unknown
-from symplectree.validation import is_positive, real_array, shown
+from symplectree.validation import array_or_empty, is_positive, real_array, shown
 
 if TYPE_CHECKING:
     from symplectree.symbolic.floating import Floating
@@ -358,20 +358,14 @@ class _Problem:
 
 
 def _finite(value: Any, what: str) -> float:
-    try:
-        number = real_array(value)
-    except TypeError:
-        number = np.full(0, np.nan)
+    number = array_or_empty(value)
     if number.shape != () or not np.isfinite(number):
         raise ModelError(f"{what} is {shown(value)}; give a finite number")
     return float(number)
 
 
 def _interval(name: str, given: Any) -> tuple[float, float]:
-    try:
-        low, high = real_array(given)
-    except (TypeError, ValueError):
-        raise ModelError(f"limits of {name!r} are {shown(given)}; give (lowest, highest)") from None
-    if not low <= high:
+    limits = array_or_empty(given)
+    if limits.shape != (2,) or not limits[0] <= limits[1]:
         raise ModelError(f"limits of {name!r} are {shown(given)}; give (lowest, highest)")
-    return float(low), float(high)
+    return float(limits[0]), float(limits[1])

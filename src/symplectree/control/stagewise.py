@@ -15,8 +15,7 @@ from symplectree.control.feedback import Feedback
 from symplectree.control.iteration import Search
 from symplectree.control.motion import Rollout, start_of, trajectory_of
 from symplectree.control.problem import MotionResult, Problem
-from symplectree.control.reach import EndCost
-from symplectree.control.reaching import Reaching, Settings
+from symplectree.control.reach import EndCost, Reaching, Settings
 from symplectree.control.weights import control_names, target_rows
 from symplectree.errors import ModelError
 from symplectree.integrators import Method

@@ -16,7 +16,7 @@ from symplectree.integrators import Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.simulation.simulate import chosen
-from symplectree.validation import check_seconds, real_array, shown
+from symplectree.validation import array_or_empty, check_seconds, real_array, shown
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,7 @@ def _places(name: str, names: Sequence[str], what: str) -> list[int]:
 
 
 def _number(value: Any, what: str) -> float:
-    try:
-        number = real_array(value)
-    except TypeError:
-        number = np.zeros(0)
+    number = array_or_empty(value)
     if number.shape != ():
         raise ModelError(f"{what} is {shown(value)}; give one number")
     return float(number)

@@ -10,7 +10,7 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, real_array, shown
 
 
 def configuration(model: Model, q: Any, name: str = "q") -> Array:
@@ -147,10 +147,7 @@ def _by_name(model: Model, values: Mapping[str, Any], out: Array, what: str, *, 
 
 def _named_numbers(value: Any, what: str, size: int) -> Array:
     """`size` numbers that a mapping gives under a name; one may be given alone."""
-    try:
-        numbers = np.atleast_1d(real_array(value))
-    except TypeError:
-        numbers = np.zeros(0)
+    numbers = np.atleast_1d(array_or_empty(value))
     if numbers.shape != (size,):
         raise ModelError(f"{what} takes {'one number' if size == 1 else f'{size} numbers'}, not {shown(value)}")
     return numbers

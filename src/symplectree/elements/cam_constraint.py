@@ -11,7 +11,7 @@ from symplectree.elements.contract import Lowering
 from symplectree.elements.nonlinear_spring import lowered
 from symplectree.elements.table import Table
 from symplectree.errors import ModelError
-from symplectree.symbolic.tape import Tape
+from symplectree.formula.tape import Tape
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from symplectree.elements.rows import (
 )
 from symplectree.elements.table import Table
 from symplectree.errors import ModelError
+from symplectree.formula.tape import Tape
 from symplectree.lie import Array
-from symplectree.symbolic.tape import Tape
 from symplectree.validation import real_array, shown
 
 Kind = TypeVar("Kind", bound=Row)

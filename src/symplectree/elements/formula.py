@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, Lowering, UserRows
 from symplectree.errors import ModelError
-from symplectree.symbolic.tape import Tape
-from symplectree.symbolic.tape_function import as_tape
-from symplectree.symbolic.trace import tape_of, traced
+from symplectree.formula.tape import Tape
+from symplectree.formula.tape_function import as_tape
+from symplectree.formula.trace import tape_of, traced
 from symplectree.validation import shown
 
 E = TypeVar("E", bound=Element)

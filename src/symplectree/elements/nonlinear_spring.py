@@ -11,7 +11,7 @@ import numpy as np
 from symplectree.elements.contract import Element, Lowering
 from symplectree.elements.table import Table
 from symplectree.errors import ModelError
-from symplectree.symbolic.tape import Tape, trace
+from symplectree.formula.tape import Tape, trace
 from symplectree.validation import real_array
 
 if TYPE_CHECKING:

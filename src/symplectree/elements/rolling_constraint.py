@@ -9,8 +9,8 @@ from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Lowering, UserRows
 from symplectree.elements.formula import add_rows
 from symplectree.errors import ModelError
+from symplectree.formula.trace import tape_of, traced
 from symplectree.joints.surface_contact import SurfaceContactJoint
-from symplectree.symbolic.trace import tape_of, traced
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RollingConstraint(Constraint):
         """P(q): the moving body's material at the contact, along the surface, for each coordinate's rate."""
         import casadi
 
-        from symplectree.symbolic.frames import surface_frame
+        from symplectree.formula.frames import surface_frame
 
         _, _, S, _ = joint.expressions(q)
         frame = traced(lambda u, v: casadi.vec(surface_frame(joint.sheets[1], u, v)), q[2], q[3])

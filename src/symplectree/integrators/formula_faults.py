@@ -97,7 +97,7 @@ class FormulaWatch:
     def first(self, q: Array) -> tuple[int, str] | None:
         """The number of the first way between neighbours of the configurations (n, nq) that leads across a fault, and
         the sentence; None when there is none."""
-        from symplectree.symbolic.switches import sides
+        from symplectree.formula.switches import sides
 
         q = self.model.tree_coordinates(q)
         found: list[tuple[int, str]] = []

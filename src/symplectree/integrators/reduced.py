@@ -25,7 +25,8 @@ class Reduced:
     The discrete action is that of K (3), in the root's pose and the shape, the coordinates of all other joints: velocity
     Ω of the locked mechanism and shape velocity are taken at once through the mechanical connection. Joints of any kind,
     Ball and Free ones of the shape moving along their twists as the root does. Symplectic; spatial momentum to rounding.
-    Order 2 with alpha = ½, else 1. With constraints, followers or prescribed coordinates O(n³) per step. Its equations are in `symplectree.reference.reduced`.
+    Order 2 with alpha = ½, else 1. With constraints, followers or prescribed coordinates a step takes O(n³). The equations
+    are in tests/reference/reduced.py.
 
     alpha: between 0 and 1, weight of the end of a step in the action, of potentials too; all other forces act half at
         each end.

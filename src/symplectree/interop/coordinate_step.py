@@ -1,7 +1,7 @@
 """One step as a map of plain numbers (q, p, u) → (q', p'), with its derivatives in these numbers, for whole batches.
 
 `linearize` differentiates along increments; here a quaternion is four numbers that stand for their direction. The
-formulas are those of `symplectree.reference.coordinate_step`.
+formulas are those of tests/reference/coordinate_step.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 | --- | --- |
 | `(table (x 0 1 …) (y 0 2 …))` | a cubic spline through four or more points |
 | `(formula x (+ (* 2 (sin x)) (^ x 2)))` | its variable and one expression, of the operations below and `pi` |
-| `(tape WORK (const 1 3) (input 0 0 0) …)` | instructions (operation result first second), see `symbolic/tape.py` |
+| `(tape WORK (const 1 3) (input 0 0 0) …)` | instructions (operation result first second), see `formula/tape.py` |
 | `(spline (breaks …) (coefficients (a b c d) …))` | piecewise cubics, highest power first |
 | `(pose N WORK (const 1 3) …)` | a joint's pose: a tape of its N coordinates with 12 outputs, R by columns and x |
 | `(values N M WORK (const 1 3) …)` | a tape of N numbers with M outputs: curves, surfaces, potentials, constraints, … |
@@ -22,14 +22,14 @@ import numpy as np
 from symplectree.elements.nonlinear_spring import lowered
 from symplectree.elements.table import Table
 from symplectree.errors import ModelError
+from symplectree.formula.pose_formula import PoseTape
+from symplectree.formula.postfix import MANY, OPERATIONS, Formula, Step, from_tape
+from symplectree.formula.tape import OPERATIONS as TAPE_OPERATIONS
+from symplectree.formula.tape import Tape
+from symplectree.formula.tape_function import TapeFunction
 from symplectree.io.layout import Form, number
 from symplectree.io.reader import Node, Source, nearest, shown
 from symplectree.joints.formula import MOST
-from symplectree.symbolic.formula import MANY, OPERATIONS, Formula, Step, from_tape
-from symplectree.symbolic.pose_formula import PoseTape
-from symplectree.symbolic.tape import OPERATIONS as TAPE_OPERATIONS
-from symplectree.symbolic.tape import Tape
-from symplectree.symbolic.tape_function import TapeFunction
 from symplectree.validation import real_array
 
 DERIVATIVES = 4  # a tape gives the value and three derivatives

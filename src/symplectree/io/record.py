@@ -36,13 +36,10 @@ from symplectree.simulation.trajectory import Trajectory
 FORMAT = 1  # of the attribute `symplectree`; a reader of this version reads no higher
 COUNTS = ("iterations", "substeps")
 ROWS = {"multipliers": "row", "prescribed_forces": "prescribed"}
-VELOCITY_UNITS = {
-    "revolute": ("rad",),
-    "screw": ("rad",),
-    "prismatic": ("m",),
-    "ball": ("rad",) * 3,
-    "free": ("rad",) * 3 + ("m",) * 3,
-}
+# Units of the coordinates of each kind of elementary joint, and of their increments; velocities have these per second.
+_PLAIN: dict[str, tuple[str, ...]] = {"revolute": ("rad",), "screw": ("rad",), "prismatic": ("m",)}
+COORDINATE_UNITS = _PLAIN | {"ball": ("quaternion",) * 4, "free": ("m",) * 3 + ("quaternion",) * 4}
+INCREMENT_UNITS = _PLAIN | {"ball": ("rad",) * 3, "free": ("rad",) * 3 + ("m",) * 3}
 MEANINGS = {
     "t": "time",
     "q": "configurations",
@@ -123,12 +120,14 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
 
 
 def _names(model: Model) -> dict[str, Variable]:
-    from symplectree.view.plots import UNITS
-
     steps = [step for place in model.joints.values() for step in place.joint.steps()]
-    speeds = [u for step in steps for u in VELOCITY_UNITS.get(step.kind, ("1",) * step.nv)]
+    speeds = [u for step in steps for u in INCREMENT_UNITS.get(step.kind, ("1",) * step.nv)]
     units = {
-        "coordinate": [u.replace("quaternion", "1") for step in steps for u in UNITS.get(step.kind, ("1",) * step.nq)],
+        "coordinate": [
+            "1" if unit == "quaternion" else unit
+            for step in steps
+            for unit in COORDINATE_UNITS.get(step.kind, ("1",) * step.nq)
+        ],
         "velocity": [f"{u}/s" for u in speeds],
         "momentum": [{"rad": "N m s", "m": "N s"}.get(u, "J s") for u in speeds],
     }

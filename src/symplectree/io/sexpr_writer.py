@@ -21,7 +21,7 @@ from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
 from symplectree.mechanism.mechanism import Frame, Mass, Mechanism, with_frame_names
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 NESTED = 20  # frames in frames, before a new line of descent begins
 
@@ -183,10 +183,7 @@ def _numbers(owner: str, quantity: str, value: Any, size: int = 3) -> list[str |
 
 def _rows(owner: str, quantity: str, value: Any) -> list[str | Form]:
     """Three numbers, or three rows of three."""
-    try:
-        array: Array = real_array(value)
-    except TypeError:
-        array = np.zeros(0)
+    array: Array = array_or_empty(value)
     if array.shape not in ((3,), (3, 3)) or not np.all(np.isfinite(array)):
         raise ModelError(f"{quantity} of {owner} is {shown(value)}; give three finite numbers or a 3×3 matrix")
     if array.ndim == 1:
@@ -205,8 +202,5 @@ def _is_nothing(mass: Mass) -> bool:
 
 def _is_zero(value: Any, shape: tuple[int, ...] = (3,)) -> bool:
     """Are these zeros of the given shape, none of them negative?"""
-    try:
-        array = real_array(value)
-    except TypeError:
-        return False
+    array = array_or_empty(value)
     return array.shape == shape and array.tobytes() == np.zeros(shape).tobytes()

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
-from symplectree.lie import AXES, Array, axis_vector, inverse
-from symplectree.validation import real_array, shown
+from symplectree.lie import AXES, Array, axis_vector, exp_pose, inverse, pose, quaternion_matrix
+from symplectree.validation import array_or_empty, shown
 
 Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
 
@@ -35,7 +35,7 @@ Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
 class Step:
     """An elementary joint. The core knows only these kinds; S is constant in the moving frame of all but "formula".
 
-    coordinates, formula: of a formula, how many it has, and its tapes (`symbolic.pose_formula.PoseFormula`).
+    coordinates, formula: of a formula, how many it has, and its tapes (`formula.pose_formula.PoseFormula`).
     """
 
     kind: Kind
@@ -99,10 +99,7 @@ class Joint:
 
     def armatures(self) -> Array:
         """Rotor inertia of each coordinate, (nv,). Raises ModelError when it cannot be one."""
-        try:
-            values = np.atleast_1d(real_array(self.armature))
-        except TypeError:
-            values = np.zeros(0)
+        values = np.atleast_1d(array_or_empty(self.armature))
         if values.shape not in ((1,), (self.nv,)):
             raise ModelError(f"armature of joint {self.name!r} is {self.armature!r}; give 1 or {self.nv} numbers")
         if not np.all(np.isfinite(values)) or np.any(values < 0):
@@ -124,10 +121,7 @@ def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
             raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
         vector = axis_vector(axis)
     else:
-        try:
-            vector = real_array(axis)
-        except TypeError:
-            vector = np.zeros(0)
+        vector = array_or_empty(axis)
     if vector.shape != (3,):
         raise ModelError(f"axis of {owner} is {axis!r}; give 'x', 'y', 'z' or a unit vector of three numbers")
     if not np.all(np.isfinite(vector)):
@@ -145,6 +139,27 @@ def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
 def column(angular: ArrayLike = (0, 0, 0), linear: ArrayLike = (0, 0, 0)) -> Array:
     """One column of S from its angular and its linear part, (6,)."""
     return np.concatenate([np.asarray(angular, dtype=float), np.asarray(linear, dtype=float)])
+
+
+def step_transform(kind: str, axis: ArrayLike, pitch: float, q: ArrayLike) -> Array:
+    """Pose T(q) of an elementary joint's moving frame in its base frame, (4, 4)."""
+    q = np.ravel(np.asarray(q, dtype=float))
+    if kind == "ball":
+        return pose(quaternion_matrix(q))
+    if kind == "free":
+        return pose(quaternion_matrix(q[3:]), q[:3])
+    return exp_pose(step_subspace(kind, axis, pitch) @ q)
+
+
+def step_subspace(kind: str, axis: ArrayLike, pitch: float) -> Array:
+    """Twists S of an elementary joint, (6, nv): the moving frame's body twist against the base is S v."""
+    e, zero = np.asarray(axis, dtype=float), np.zeros(3)
+    if kind == "ball":
+        return np.eye(6)[:, :3]
+    if kind == "free":
+        return np.eye(6)
+    angular, linear = {"revolute": (e, zero), "prismatic": (zero, e), "screw": (e, pitch * e)}[kind]
+    return np.concatenate([angular, linear])[:, None]
 
 
 def _require(condition: bool, joint: Joint, what: str, error: float) -> None:
@@ -204,8 +219,6 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
 
 def _transform_of_steps(joint: Joint, q: Array) -> Array:
     """T(q) as the product of the elementary joints."""
-    from symplectree.reference.kinematics import step_transform
-
     T, at = np.eye(4), 0
     for s in joint.steps():
         own = q[at : at + s.nq]

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.formula.frames import curve_frame
+from symplectree.formula.rigid import rotation
+from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.symbolic.frames import curve_frame
-from symplectree.symbolic.rigid import rotation
-from symplectree.symbolic.tape_function import TapeFunction
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,7 @@ class CurveJoint(SymbolicJoint):
             raise ModelError(f"frame of joint {self.name!r} is {shown(self.frame)}; give 'frenet', 'up' or 'fixed'")
         if self.frame == "fixed" and self.spin:
             raise ModelError(f"joint {self.name!r} cannot spin about the tangent with frame='fixed'; give 'up'")
-        try:
-            up = real_array(self.up)
-        except TypeError:
-            up = np.zeros(0)
+        up = array_or_empty(self.up)
         if up.shape != (3,) or not np.all(np.isfinite(up)) or not np.any(up):
             raise ModelError(f"up of joint {self.name!r} is {shown(self.up)}; give three numbers, not all zero")
 

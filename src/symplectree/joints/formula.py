@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symplectree.errors import ModelError
+from symplectree.formula.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
+from symplectree.formula.rigid import matrix, quiet
+from symplectree.formula.switches import jump, switch_tape
+from symplectree.formula.tape import Tape
+from symplectree.formula.tape_function import TapeFunction, as_tape
+from symplectree.formula.trace import untraceable
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import Array
-from symplectree.symbolic.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
-from symplectree.symbolic.rigid import matrix, quiet
-from symplectree.symbolic.switches import jump, switch_tape
-from symplectree.symbolic.tape import Tape
-from symplectree.symbolic.tape_function import TapeFunction, as_tape
-from symplectree.symbolic.trace import untraceable
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 MOST = 6  # coordinates of one joint
 ROTATION_JUMP = 0.5  # of an entry of a rotation between two states, above which one looks closer
@@ -59,10 +59,7 @@ class SymbolicJoint(Joint):
 
     @property
     def neutral(self) -> Array:
-        try:
-            values = np.atleast_1d(real_array(self.start))
-        except TypeError:
-            values = np.zeros(0)
+        values = np.atleast_1d(array_or_empty(self.start))
         if values.shape not in ((1,), (self.nq,)) or not np.all(np.isfinite(values)):
             wanted = "one finite number" if self.nq == 1 else f"1 or {self.nq} finite numbers"
             raise ModelError(f"start of joint {self.name!r} is {shown(self.start)}; give {wanted}")
@@ -174,7 +171,7 @@ class SymbolicJoint(Joint):
 
     @cached_property
     def switches(self) -> Tape | None:
-        """What decides on abs, min, max and conditions in the formula (`symbolic.switches`); None without these."""
+        """What decides on abs, min, max and conditions in the formula (`formula.switches`); None without these."""
         return switch_tape(self.tapes.pose)
 
     def kink(self, a: ArrayLike, b: ArrayLike) -> str | None:

@@ -6,14 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from symplectree.errors import ModelError
-from symplectree.joints.contract import Joint
+from symplectree.formula.rigid import matrix, pose, rotation
+from symplectree.joints.contract import Joint, Step
 from symplectree.joints.formula import FormulaJoint, SymbolicJoint
-from symplectree.symbolic.joint_poses import joint_pose
-from symplectree.symbolic.rigid import matrix, pose
-from symplectree.validation import is_positive, real_array, shown
+from symplectree.validation import array_or_empty, is_positive, shown
 
 
 @dataclass(frozen=True)
@@ -97,11 +94,8 @@ class LinkageJoint(SymbolicJoint):
                 raise ModelError(
                     f"the function of its {type(joint).__name__} gives {values.numel()} numbers; {joint.nq} are needed"
                 )
-            return joint_pose(joint, values)
-        try:
-            numbers = real_array(part)
-        except TypeError:
-            numbers = np.zeros(0)
+            return _joint_pose(joint, values)
+        numbers = array_or_empty(part)
         if numbers.shape == (3,):
             return pose(x=numbers)
         if numbers.shape == (4, 4):
@@ -113,3 +107,32 @@ def _column(function: Callable[[Any], Any], q: Any) -> Any:
     import casadi
 
     return casadi.vec(matrix(function(q)))
+
+
+def _joint_pose(joint: Joint, q: Any) -> Any:
+    """T(q) (4 × 4) of a joint for symbols q (nq)."""
+    T, at = pose(), 0
+    for step in joint.steps():
+        T = T @ _step_pose(step, q[at : at + step.nq])
+        at += step.nq
+    return T
+
+
+def _step_pose(step: Step, q: Any) -> Any:
+    """T(q) (4 × 4) of an elementary joint for its own symbols q."""
+    if step.kind == "formula":
+        return pose(*step.formula.symbols(q))
+    if step.kind in ("ball", "free"):
+        return pose(_quaternion_rotation(q[q.numel() - 4 :]), None if step.kind == "ball" else q[:3])
+    slide = {"revolute": 0.0, "prismatic": 1.0, "screw": step.pitch}[step.kind]
+    R = None if step.kind == "prismatic" else rotation(step.axis, q[0])
+    return pose(R, [slide * c * q[0] for c in step.axis])
+
+
+def _quaternion_rotation(q: Any) -> Any:
+    """Rotation (3 × 3) of a quaternion (w, x, y, z) of any length but zero."""
+    import casadi
+
+    w, v = q[0], q[1:]
+    n = casadi.dot(q, q)
+    return casadi.SX.eye(3) + (2 * w * casadi.skew(v) + 2 * casadi.skew(v) @ casadi.skew(v)) / n

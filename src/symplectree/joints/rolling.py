@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.symbolic.tape_function import TapeFunction
 from symplectree.validation import is_positive, shown
 
 

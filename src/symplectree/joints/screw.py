@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from symplectree.errors import ModelError
 from symplectree.joints.contract import Joint, Step, column, unit_axis
 from symplectree.lie import Array, pose, rotation
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,7 @@ class Screw(Joint):
         return (Step("screw", self._axis(), self._pitch()),)
 
     def _pitch(self) -> float:
-        try:
-            pitch = real_array(self.pitch)
-        except TypeError:
-            pitch = np.zeros(0)
+        pitch = array_or_empty(self.pitch)
         if pitch.shape != () or not np.isfinite(pitch):
             raise ModelError(f"pitch of joint {self.name!r} is {shown(self.pitch)}; give metres per radian")
         return float(pitch)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+from symplectree.formula.frames import surface_frame
+from symplectree.formula.rigid import rotation
+from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.symbolic.frames import surface_frame
-from symplectree.symbolic.rigid import rotation
-from symplectree.symbolic.tape_function import TapeFunction
 
 
 @dataclass(frozen=True)

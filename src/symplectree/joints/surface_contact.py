@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.formula.frames import shape_operator, surface_frame
+from symplectree.formula.rigid import inverse, pose, rotation
+from symplectree.formula.tape_function import TapeFunction
+from symplectree.formula.trace import tape_of
 from symplectree.joints.formula import SymbolicJoint
-from symplectree.symbolic.frames import shape_operator, surface_frame
-from symplectree.symbolic.rigid import inverse, pose, rotation
-from symplectree.symbolic.tape_function import TapeFunction
-from symplectree.symbolic.trace import tape_of
 
 CROSS = 1e-9  # of the bending, that counts as crossing
 

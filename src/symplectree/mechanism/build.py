@@ -8,6 +8,7 @@ import numpy as np
 
 from symplectree.elements import Element, ElementTables, Lowering
 from symplectree.errors import ModelError
+from symplectree.formula.pose_formula import PoseFormula
 from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
 from symplectree.mechanism.followers import independent
@@ -15,8 +16,7 @@ from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, v
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
 from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
-from symplectree.symbolic.pose_formula import PoseFormula
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 @dataclass
@@ -144,10 +144,7 @@ def _placement(frame: Frame) -> Array:
     at = vector(owner, "at", frame.at, 3)
     if frame.rotate is None:
         return placement(at, None)
-    try:
-        rotate = real_array(frame.rotate)
-    except TypeError:
-        rotate = np.zeros(0)
+    rotate = array_or_empty(frame.rotate)
     if rotate.shape not in ((3,), (3, 3)):
         raise ModelError(f"rotate of {owner} is {shown(frame.rotate)}; give a 3×3 matrix or (roll, pitch, yaw)")
     if not np.all(np.isfinite(rotate)):

@@ -12,7 +12,7 @@ from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Frame
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 
 @dataclass
@@ -56,10 +56,7 @@ class FrameLiteral:
         return frame
 
     def _number(self) -> float:
-        try:
-            number = real_array(self.value)
-        except TypeError:
-            number = np.zeros(0)
+        number = array_or_empty(self.value)
         if number.shape != () or not np.isfinite(number):
             where = f" of frame {self.name!r}" if self.name is not None else ""
             raise ModelError(
@@ -68,10 +65,7 @@ class FrameLiteral:
         return float(number)
 
     def _mass(self) -> Array:
-        try:
-            mass = np.atleast_1d(real_array(self.mass))
-        except TypeError:
-            mass = np.zeros(0)
+        mass = np.atleast_1d(array_or_empty(self.mass))
         if mass.shape not in ((1,), (4,)):
             what = f"frame {self.name!r}" if self.name is not None else f"{self.kind}{self.axis}({self.value!r})"
             raise ModelError(f"mass of {what} is {shown(self.mass)}; give m or (m, Ixx, Iyy, Izz)")

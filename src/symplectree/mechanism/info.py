@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.elements.table import Table
-from symplectree.symbolic.tape import Tape
+from symplectree.formula.tape import Tape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import JointPlace, Model

@@ -18,10 +18,10 @@ from symplectree.lie import Array
 from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
+    from symplectree.formula.pose_formula import PoseFormula
     from symplectree.mechanism.followers import Followers
     from symplectree.mechanism.mechanism import Mechanism
     from symplectree.symbolic.formula_code import FormulaCode
-    from symplectree.symbolic.pose_formula import PoseFormula
     from symplectree.symbolic.variational_step_code import StepCode
 
 KINDS = (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.validation import real_array, shown
+from symplectree.validation import array_or_empty, shown
 
 SIZES = {"sphere": 1, "box": 3, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 2, "mesh": 0}
 GREY = (0.5, 0.5, 0.5, 1.0)  # of what no colour is given to; a mesh then has the colours of its file
@@ -48,10 +48,7 @@ class Shape:
             raise ModelError(
                 f"the size of a {self.kind} of {self.frame!r} is {shown(self.size)}; give {SIZES[self.kind]} numbers"
             )
-        try:
-            pose = real_array(self.pose)
-        except TypeError:
-            pose = np.zeros(0)
+        pose = array_or_empty(self.pose)
         if pose.shape != (4, 4) or not np.all(np.isfinite(pose)):
             raise ModelError(f"the pose of a shape of {self.frame!r} is {shown(self.pose)}; give a 4×4 matrix")
         object.__setattr__(self, "pose", pose)

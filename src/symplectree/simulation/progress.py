@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Any
 
 
@@ -37,8 +36,6 @@ class Progress:
             text = f"{done * self.dt:.3g} of {self.steps * self.dt:.3g} s"
             self._bar.update(self._task, completed=done, simulated=text)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._task is not None:
             self._bar.stop()

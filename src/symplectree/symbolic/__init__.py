@@ -1,9 +1,9 @@
-"""Formulas: expressions, their exact derivatives, equations of whole models, and how all of these are executed."""
+"""Equations of whole models as expressions, code generated from them, and what formulas are written with."""
 
 from typing import TYPE_CHECKING, Any
 
-from symplectree.symbolic.frames import curve_frame, surface_frame
-from symplectree.symbolic.rigid import inverse, pose, rotation
+from symplectree.formula.frames import curve_frame, surface_frame
+from symplectree.formula.rigid import inverse, pose, rotation
 
 if TYPE_CHECKING:
     from symplectree.symbolic.equations import Equations
@@ -12,7 +12,7 @@ __all__ = ["Equations", "curve_frame", "inverse", "pose", "rotation", "surface_f
 
 
 def __getattr__(name: str) -> Any:
-    """Equations, imported when asked for: it stands on models, which stand on this package."""
+    """Equations, imported when asked for, so that importing the package stays light."""
     if name == "Equations":
         from symplectree.symbolic.equations import Equations
 

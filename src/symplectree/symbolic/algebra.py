@@ -18,6 +18,10 @@ def is_number(x: Scalar) -> bool:
     return isinstance(x, float)
 
 
+def is_zero(x: Scalar) -> bool:
+    return isinstance(x, float) and x == 0
+
+
 def mul(a: Scalar, b: Scalar) -> Scalar:
     if is_number(b):
         a, b = b, a
@@ -32,19 +36,15 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
-    if is_number(a) and a == 0:
+    if is_zero(a):
         return b
-    if is_number(b) and b == 0:
-        return a
-    return a + b
+    return a if is_zero(b) else a + b
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
-    if is_number(b) and b == 0:
+    if is_zero(b):
         return a
-    if is_number(a) and a == 0:
-        return -b
-    return a - b
+    return -b if is_zero(a) else a - b
 
 
 def sum_of(terms: Sequence[tuple[int, Scalar, Scalar]]) -> Scalar:
@@ -60,11 +60,11 @@ def sum_of(terms: Sequence[tuple[int, Scalar, Scalar]]) -> Scalar:
             continue
         if is_number(a) and a < 0:
             sign, a = -sign, -a
-        if not (is_number(a) and a == 0):
+        if not is_zero(a):
             (added_terms if sign > 0 else taken).append(mul(a, b))
     for x in added_terms:
         total = add(total, x)
-    if taken and is_number(total) and total == 0:
+    if taken and is_zero(total):
         negative = taken[0]
         for x in taken[1:]:
             negative = add(negative, x)
@@ -94,6 +94,22 @@ def cross(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
     return [sum_of([(1, a[i], b[j]), (-1, a[j], b[i])]) for i, j in ((1, 2), (2, 0), (0, 1))]
 
 
+def skew(a: Sequence[Scalar]) -> Matrix:
+    """[a], the matrix of b ↦ a × b."""
+    x, y, z = a
+    return [[0.0, sub(0.0, z), y], [z, 0.0, sub(0.0, x)], [sub(0.0, y), x, 0.0]]
+
+
+def cross_rows(a: Sequence[Scalar], m: Sequence[Sequence[Scalar]]) -> Matrix:
+    """m [a]ᵀ: the rows of a matrix, each multiplied by a from the left."""
+    return [cross(a, row) for row in m]
+
+
+def cross_columns(a: Sequence[Scalar], m: Sequence[Sequence[Scalar]]) -> Matrix:
+    """[a] m: the columns of a matrix, each multiplied by a from the left."""
+    return transposed(cross_rows(a, transposed(m)))
+
+
 def transposed(m: Sequence[Sequence[Scalar]]) -> Matrix:
     return [list(column) for column in zip(*m, strict=True)]
 
@@ -117,6 +133,16 @@ def identity() -> Matrix:
 
 def zeros(rows: int = 3, columns: int = 3) -> Matrix:
     return [[0.0] * columns for _ in range(rows)]
+
+
+def symmetric(m: Matrix) -> Matrix:
+    """The upper triangle of a matrix of three, on both sides of the diagonal."""
+    return [[m[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)]
+
+
+def rotated(R: Matrix, m: Matrix) -> Matrix:
+    """R m Rᵀ."""
+    return m if is_identity(R) else product(product(R, m), transposed(R))
 
 
 def is_identity(m: Sequence[Sequence[Scalar]]) -> bool:

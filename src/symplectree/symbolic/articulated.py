@@ -11,13 +11,16 @@ from symplectree.symbolic.algebra import (
     add,
     added,
     cross,
+    cross_columns,
+    cross_rows,
     dot,
-    is_identity,
     mul,
     plus,
-    product,
+    rotated,
+    skew,
     sub,
     sum_of,
+    symmetric,
     times,
     transposed,
 )
@@ -31,13 +34,9 @@ class Articulated:
 
     def __init__(self, link: Link) -> None:
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.second
-        hx, hy, hz = link.moment
-        self.A: Matrix = [
-            [add(yy, zz), sub(0.0, xy), sub(0.0, xz)],
-            [sub(0.0, xy), add(xx, zz), sub(0.0, yz)],
-            [sub(0.0, xz), sub(0.0, yz), add(xx, yy)],
-        ]
-        self.B: Matrix = [[0.0, sub(0.0, hz), hy], [hz, 0.0, sub(0.0, hx)], [sub(0.0, hy), hx, 0.0]]
+        yx, zx, zy = sub(0.0, xy), sub(0.0, xz), sub(0.0, yz)
+        self.A: Matrix = [[add(yy, zz), yx, zx], [yx, add(xx, zz), zy], [zx, zy, add(xx, yy)]]
+        self.B = skew(link.moment)
         self.D: Matrix = [[link.mass if i == j else 0.0 for j in range(3)] for i in range(3)]
 
     def times(self, alpha: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[Vector, Vector]:
@@ -46,31 +45,25 @@ class Articulated:
 
     def subtract(self, w: tuple[Vector, Vector], z: tuple[Vector, Vector]) -> None:
         """Less w zᵀ, which is symmetric."""
-        self.A = _symmetric([[sum_of([(1, 1.0, self.A[i][j]), (-1, w[0][i], z[0][j])]) for j in range(3)]
-                             for i in range(3)])  # fmt: skip
-        self.B = [[sum_of([(1, 1.0, self.B[i][j]), (-1, w[0][i], z[1][j])]) for j in range(3)] for i in range(3)]
-        self.D = _symmetric([[sum_of([(1, 1.0, self.D[i][j]), (-1, w[1][i], z[1][j])]) for j in range(3)]
-                             for i in range(3)])  # fmt: skip
+        self.A = symmetric(_less(self.A, w[0], z[0]))
+        self.B = _less(self.B, w[0], z[1])
+        self.D = symmetric(_less(self.D, w[1], z[1]))
 
     def give(self, link: Link, motion: Motion, parent: Articulated) -> None:
         """Add this inertia, turned and moved by r, to the parent's."""
-        A, B, D = motion.carried(self.A), motion.carried_general(self.B), motion.carried(self.D)
-        if not is_identity(link.base):
-            turn = link.base, transposed(link.base)
-            A, B, D = (product(product(turn[0], m), turn[1]) for m in (A, B, D))
-        r = arm(link, motion)
-        rD = transposed([cross(r, column) for column in transposed(D)])  # [r] D
-        moved = added(B, rD)
-        # A + [r] Bᵀ + (B + [r] D) [r]ᵀ, of which rows of the last are r × rows of B + [r] D
-        rB = transposed([cross(r, row) for row in B])
-        A = [[add(A[i][j], add(rB[i][j], cross(r, moved[i])[j])) for j in range(3)] for i in range(3)]
-        parent.A = _symmetric(added(parent.A, A))
+        carried = motion.carried(self.A), motion.carried_general(self.B), motion.carried(self.D)
+        (A, B, D), r = (rotated(link.base, m) for m in carried), arm(link, motion)
+        moved = added(B, cross_columns(r, D))
+        # A + [r] Bᵀ + (B + [r] D) [r]ᵀ
+        A = added(A, added(transposed(cross_rows(r, B)), cross_rows(r, moved)))
+        parent.A = symmetric(added(parent.A, A))
         parent.B = added(parent.B, moved)
-        parent.D = _symmetric(added(parent.D, D))
+        parent.D = symmetric(added(parent.D, D))
 
 
-def _symmetric(m: Matrix) -> Matrix:
-    return [[m[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)]
+def _less(m: Matrix, a: Vector, b: Vector) -> Matrix:
+    """m − a bᵀ."""
+    return [[sum_of([(1, 1.0, m[i][j]), (-1, a[i], b[j])]) for j in range(3)] for i in range(3)]
 
 
 def forward_dynamics(

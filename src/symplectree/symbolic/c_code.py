@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from symplectree.errors import ModelError
-from symplectree.symbolic.llvm import instructions
+from symplectree.formula.tape import instructions
 
 UNARY = {
     "NEG": "-{0}", "SQ": "{0} * {0}", "TWICE": "2 * {0}", "INV": "1 / {0}", "NOT": "({0} == 0)", "ASSIGN": "{0}",
@@ -83,7 +83,7 @@ def _signature(function: Any, prefix: str) -> str:
 
 def _function(function: Any, prefix: str) -> str:
     names = list(function.name_in())
-    rows = instructions(function)
+    rows = list(instructions(function))
     slots = sorted({result[0] for name, result, _, _ in rows if name != "OUTPUT"})
     lines = [_signature(function, prefix), "{"]
     for start in range(0, len(slots), 12):

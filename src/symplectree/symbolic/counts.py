@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from symplectree.formula.tape import instructions
+
 ADDITIONS = frozenset({"ADD", "SUB", "NEG"})
 MULTIPLICATIONS = frozenset({"MUL", "DIV", "SQ", "TWICE", "INV"})
 FREE = frozenset({"CONST", "INPUT", "OUTPUT", "PARAMETER", "ASSIGN"})
@@ -28,10 +30,7 @@ class OperationCount:
 
 def count(function: Any) -> OperationCount:
     """Operations in the instruction list of a CasADi function of SX."""
-    import casadi
-
-    names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
-    used = Counter(names[function.instruction_id(k)] for k in range(function.n_instructions()))
+    used = Counter(name for name, *_ in instructions(function))
     additions = sum(n for name, n in used.items() if name in ADDITIONS)
     multiplications = sum(n for name, n in used.items() if name in MULTIPLICATIONS)
     free = sum(n for name, n in used.items() if name in FREE)

@@ -178,11 +178,14 @@ class Equations:
         return count(casadi.Function("f", symbols, [column], {"cse": True})).total
 
     def _motion(self, link: Link) -> Motion:
+        import casadi
+
         if link.formula is not None:
             q, v = self.q[link.q], self.v[link.v]
             return formula(*link.formula.symbols(q), q, v)
         q = _split(self.q)[link.q]
-        return elementary(link.kind, link.pitch, add(q[0], link.offset), q)
+        angle = add(q[0], link.offset)
+        return elementary(link.kind, link.pitch, (casadi.cos(angle), casadi.sin(angle)), q)
 
     @cached_property
     def _gravity(self) -> Vector:
@@ -200,18 +203,20 @@ class Equations:
     def _inverse(self, a: Sequence[Scalar]) -> Vector:
         if self._shared is not None:
             return self._shared.inverse(a)
-        links, motions, v = self._links, self._motions, _split(self.v)
-        fields = accelerations(links, motions, self._gravity, v, a)
-        needed = [wrench(link, field) for link, field in zip(links, fields, strict=True)]
-        left = [(minus(F, f), minus(N, n)) for (F, N), (f, n) in zip(needed, self._loads.wrenches, strict=True)]
-        out = joint_forces(links, motions, left, self.model.nv)
+        out = joint_forces(self._links, self._motions, self._wrenches(a), self.model.nv)
         given = self._given_forces
         rotors = [mul(m, x) for m, x in zip(self._armature, a, strict=True)]
         return [sub(add(add(x, r), b), g) for x, r, b, g in zip(out, rotors, self._rotor_bias, given, strict=True)]
 
+    def _wrenches(self, a: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
+        """(F, N) that the joints must give each body for accelerations a, beside lines and loads."""
+        fields = accelerations(self._links, self._motions, self._gravity, _split(self.v), a)
+        needed = [wrench(link, field) for link, field in zip(self._links, fields, strict=True)]
+        return [(minus(F, f), minus(N, n)) for (F, N), (f, n) in zip(needed, self._loads.wrenches, strict=True)]
+
     @cached_property
     def _rotor_bias(self) -> Vector:
-        """a ω × v of a Free joint's rotor inertia, else 0 (see reference.dynamics.armature_bias)."""
+        """a ω × v of a Free joint's rotor inertia, else 0 (see armature_bias in tests/reference/dynamics.py)."""
         out: Vector = [0.0] * self.model.nv
         for link in self._links:
             if link.kind == "free":
@@ -236,11 +241,7 @@ class Equations:
         links, motions = self._links, self._motions
         if method == "cholesky":
             return mass_matrix.solve(self._mass, minus(_split(self.tau), self._bias), mass_matrix.ancestors(links))
-        v = _split(self.v)
-        fields = accelerations(links, motions, self._gravity, v, [0.0] * self.model.nv)
-        needed = [wrench(link, field) for link, field in zip(links, fields, strict=True)]
-        left = [(minus(F, f), minus(N, n)) for (F, N), (f, n) in zip(needed, self._loads.wrenches, strict=True)]
-        given = self._given_forces
+        left, given = self._wrenches([0.0] * self.model.nv), self._given_forces
         tau = [sub(add(t, g), b) for t, g, b in zip(_split(self.tau), given, self._rotor_bias, strict=True)]
         return articulated.forward_dynamics(links, motions, left, tau, self._armature)
 

@@ -1,6 +1,6 @@
 """A free-floating mechanism without momentum as formulas: how it turns when its shape changes, and what that takes.
 
-The equations are those of `symplectree.reference.reduced` with μ = 0: the root's twist is −A u, the shape moves as a
+The equations are those of tests/reference/reduced.py with μ = 0: the root's twist is −A u, the shape moves as a
 mechanism with the metric m − AᵀIA, K (5), and the root follows by K (6).
 """
 
@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.lie import Array, hat, quaternion_of
+from symplectree.formula.rigid import pose, quaternion_product, rotation
+from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import KINDS, Model, refuse_followers
 
 BASE = 6
@@ -46,13 +47,11 @@ class Floating:
             kind = KINDS[model.kind[k]]
             angle = 0.0 if kind == "prismatic" else x
             shift = {"revolute": 0.0, "prismatic": x, "screw": float(model.pitch[k]) * x}[kind]
-            local = ca.SX(4, 4)
-            local[3, 3] = 1
-            local[:3, :3] = _rotation(axis, angle)
-            local[:3, 3] = ca.SX(axis) * shift
+            local = pose(rotation(axis, angle), ca.SX(axis) * shift)
             poses.append(poses[parent] @ ca.SX(model.placement[k]) @ local)
             turn = ca.vertcat(ca.cos(angle / 2), ca.SX(axis) * ca.sin(angle / 2))
-            turns.append(_product(_product(turns[parent], ca.SX(quaternion_of(model.placement[k][:3, :3]))), turn))
+            base = quaternion_product(turns[parent], ca.SX(quaternion_of(model.placement[k][:3, :3])))
+            turns.append(quaternion_product(base, turn))
         return poses, turns
 
     def _terms(self, r: Any, u: Any) -> tuple[Any, Any]:
@@ -77,9 +76,9 @@ class Floating:
                 ca.horzcat(J - mass * C @ C, mass * C), ca.horzcat(-mass * C, mass * ca.SX(np.eye(3)))
             )  # fmt: skip
             w = twists[k][:3]
-            spin, way = J @ w, mass * (twists[k][3:] + ca.cross(w, c))
-            momentum += ca.vertcat(spin + ca.cross(c, way), way)
-            energy += 0.5 * (ca.dot(spin, w) + ca.dot(way, way) / (mass or 1.0))
+            spin, linear = J @ w, mass * (twists[k][3:] + ca.cross(w, c))
+            momentum += ca.vertcat(spin + ca.cross(c, linear), linear)
+            energy += 0.5 * (ca.dot(spin, w) + ca.dot(linear, linear) / (mass or 1.0))
         locked += ca.SX(np.diag(model.armature[:BASE]))
         Au = _solved(locked, momentum)
         return Au, energy - 0.5 * ca.dot(momentum, Au)
@@ -133,7 +132,7 @@ class Floating:
             c = ca.if_else(small, series, (angle - ca.sin(angle)) / (angle * square))
             shift = v + 2 * half**2 / square * wv + c * ca.cross(w, wv)
         return ca.Function(
-            "move", [z, x], [ca.vertcat(z[:3] + _rotated(z[3:], shift), _product(z[3:], turn))]
+            "move", [z, x], [ca.vertcat(z[:3] + _rotated(z[3:], shift), quaternion_product(z[3:], turn))]
         )  # fmt: skip
 
     def frame(self, name: str) -> Any:
@@ -147,9 +146,9 @@ class Floating:
         base = model.placement[0]
         local = poses[body] @ ca.SX(offset)
         in_base = z[:3] + _rotated(z[3:], local[:3, 3])
-        turn = _product(z[3:], _product(turns[body], ca.SX(quaternion_of(offset[:3, :3]))))
+        turn = quaternion_product(z[3:], quaternion_product(turns[body], ca.SX(quaternion_of(offset[:3, :3]))))
         x = ca.SX(base[:3, :3]) @ in_base + base[:3, 3]
-        return ca.Function("frame", [z, r], [x, _product(ca.SX(quaternion_of(base[:3, :3])), turn)])
+        return ca.Function("frame", [z, r], [x, quaternion_product(ca.SX(quaternion_of(base[:3, :3])), turn)])
 
 
 def check_internal(model: Model) -> None:
@@ -182,11 +181,6 @@ def check_internal(model: Model) -> None:
         raise ModelError("a spring or damper acts on the floating joint from outside, and momentum is not kept")
 
 
-def _rotation(axis: Array, angle: Any) -> Any:
-    K = ca.SX(hat(axis))
-    return ca.SX(np.eye(3)) + ca.sin(angle) * K + (1 - ca.cos(angle)) * (K @ K)
-
-
 def _solved(M: Any, b: Any) -> Any:
     """M⁻¹ b by elimination, for symmetric positive M."""
     n = b.numel()
@@ -201,11 +195,6 @@ def _solved(M: Any, b: Any) -> Any:
     return ca.vertcat(*x)
 
 
-def _product(a: Any, b: Any) -> Any:
-    """a ⊗ b of quaternions."""
-    return ca.vertcat(a[0] * b[0] - ca.dot(a[1:], b[1:]), a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))
-
-
 def _rotated(turn: Any, x: Any) -> Any:
     """R(turn) x for a unit quaternion."""
     t = 2 * ca.cross(turn[1:], x)
@@ -214,4 +203,4 @@ def _rotated(turn: Any, x: Any) -> Any:
 
 def relative_turn(wanted: Array, turn: Any) -> Any:
     """The vector part (3,) of wanted⁻¹ ⊗ turn: sin(θ/2) along the axis, zero where both are the same rotation."""
-    return _product(ca.DM(np.array([1, -1, -1, -1]) * wanted), turn)[1:]
+    return quaternion_product(ca.DM(np.array([1, -1, -1, -1]) * wanted), turn)[1:]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symplectree.formula.tape import OPERATIONS, Tape
 from symplectree.symbolic import llvm
 from symplectree.symbolic.native_code import NativeCode, native_code
-from symplectree.symbolic.tape import OPERATIONS, Tape
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
@@ -55,7 +55,7 @@ def compile_formulas(model: Model) -> FormulaCode:
 
 
 def instructions(tape: Tape) -> list[tuple[str, list[int], list[int], float]]:
-    """(operation, results, arguments, constant) of each instruction, as `llvm.instructions` gives of CasADi's."""
+    """(operation, results, arguments, constant) of each instruction, as `formula.tape.instructions` gives of CasADi's."""
     rows: list[tuple[str, list[int], list[int], float]] = []
     for (code, result, first, second), constant in zip(tape.code.tolist(), tape.constants.tolist(), strict=True):
         name = OPERATIONS[code]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symplectree.formula.pose_formula import body_jacobian
 from symplectree.symbolic.algebra import (
     Matrix,
     Scalar,
@@ -97,14 +98,12 @@ Z = [0.0, 0.0, 1.0]
 NONE = [0.0, 0.0, 0.0]
 
 
-def elementary(kind: str, pitch: float, angle: Scalar, q: Sequence[Scalar]) -> Motion:
-    """Motion of one of the core's joints; `angle` is q with the offset of the chosen axes."""
-    import casadi
-
+def elementary(kind: str, pitch: float, turn: tuple[Scalar, Scalar], q: Sequence[Scalar]) -> Motion:
+    """Motion of one of the core's joints; `turn`: cosine and sine of its angle, with the offset of the chosen axes."""
     if kind == "prismatic":
         return Motion(None, identity(), [0.0, 0.0, q[0]], [NONE], [Z], NONE, NONE)
     if kind in ("revolute", "screw"):
-        c, s = casadi.cos(angle), casadi.sin(angle)
+        c, s = turn
         rotation = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
         rise = pitch if kind == "screw" else 0.0
         return Motion((c, s), rotation, [0.0, 0.0, mul(rise, q[0])], [Z], [[0.0, 0.0, rise]], NONE, NONE)
@@ -135,12 +134,7 @@ def formula(rotation: Any, position: Any, q: Any, v: Any) -> Motion:
     """
     import casadi
 
-    columns = []
-    for j in range(q.numel()):
-        dR = casadi.reshape(casadi.jacobian(casadi.vec(rotation), q[j]), 3, 3)
-        W = rotation.T @ dR
-        columns.append(casadi.vertcat(W[2, 1], W[0, 2], W[1, 0], rotation.T @ casadi.jacobian(position, q[j])))
-    S = casadi.simplify(casadi.horzcat(*columns))
+    S = casadi.simplify(body_jacobian(rotation, position, q))
     bias = casadi.jtimes(S @ v, q, v)
     entries = [[_entry(S, i, j) for i in range(6)] for j in range(q.numel())]
     rates = [_entry(bias, i, 0) for i in range(6)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from symplectree.formula.tape import instructions
 from symplectree.symbolic import llvm
 from symplectree.symbolic.algebra import Scalar, is_number
 
@@ -50,7 +51,7 @@ def lanes_for(bodies: int) -> int:
 
 def emit_lanes(module: Any, name: str, function: Any, table: Table, results: Table) -> None:
     """Add a function that computes a CasADi function of the rows of `table` (one vector of them) for all bodies."""
-    rows = llvm.instructions(function)
+    rows = list(instructions(function))
     groups = []
     for first in range(0, table.width, table.lanes):
         groups.append(f"{name}.{first}")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.formula.pose_formula import PoseFormula
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 from symplectree.symbolic.algebra import (
@@ -27,14 +28,13 @@ from symplectree.symbolic.algebra import (
     all_numbers,
     mul,
     plus,
-    product,
+    rotated,
     scaled,
     sub,
+    symmetric,
     times,
-    transposed,
     zeros,
 )
-from symplectree.symbolic.pose_formula import PoseFormula
 
 ROUNDING = 2e-15  # entries of rotations that are nearer to 0 or ±1 than this are meant to be that
 
@@ -177,8 +177,7 @@ def _moments(model: Model, k: int, axes: Array, symbols: dict[tuple[int, str], A
     inertia = symbols.get((k, "inertia"), model.inertia[k].tolist())
     half = mul(0.5, add(add(inertia[0][0], inertia[1][1]), inertia[2][2]))
     second = [[sub(half if i == j else 0.0, inertia[i][j]) for j in range(3)] for i in range(3)]
-    if not np.array_equal(axes, np.eye(3)):
-        second = product(product(axes.T.tolist(), second), axes.tolist())
+    second = rotated(axes.T.tolist(), second)
     moment = scaled(mass, com)
     return mass, moment, _symmetric(added(second, [[mul(x, y) for y in com] for x in moment]))
 
@@ -189,7 +188,7 @@ def _symmetric(m: Matrix) -> Matrix:
         array: Array = np.array(m)
         array[np.abs(array) < 1e-16 * np.abs(array).max()] = 0
         m = array.tolist()
-    return [[m[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)]
+    return symmetric(m)
 
 
 def _give_to_parent(links: list[Link], link: Link) -> None:
@@ -214,8 +213,7 @@ def _give_to_parent(links: list[Link], link: Link) -> None:
         return
     above = links[link.parent]
     turned, r = times(link.base, moment), link.at
-    rotated = product(product(link.base, second), transposed(link.base))
     above.mass = add(above.mass, mass)
     above.moment = plus(above.moment, turned, scaled(mass, r))
     outer = [[r[i] * turned[j] + turned[i] * r[j] + mass * r[i] * r[j] for j in range(3)] for i in range(3)]
-    above.second = _symmetric(added(above.second, added(rotated, outer)))
+    above.second = _symmetric(added(above.second, added(rotated(link.base, second), outer)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symplectree.errors import ModelError
+from symplectree.formula.tape import instructions
 
 MISSING = 'native code needs llvmlite: pip install "symplectree[jit]" (or pip install llvmlite)'
 CHUNK = 3000  # instructions per function: LLVM's time grows with the square of its length
@@ -34,19 +35,6 @@ def available() -> bool:
     except ModelError:
         return False
     return True
-
-
-def instructions(function: Any) -> list[tuple[str, list[int], list[int], float]]:
-    """(operation, results, arguments, constant) of each instruction of a CasADi function of SX."""
-    import casadi
-
-    names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
-    rows = []
-    for k in range(function.n_instructions()):
-        name = names[function.instruction_id(k)]
-        constant = function.instruction_constant(k) if name == "CONST" else 0.0
-        rows.append((name, list(function.instruction_output(k)), list(function.instruction_input(k)), constant))
-    return rows
 
 
 class Emitter:
@@ -124,7 +112,7 @@ def emit(module: Any, name: str, function: Any) -> None:
     def access(builder: Any, inputs: Any, outputs: Any, _: Any) -> tuple[Load, Store]:
         return Arrays(builder, inputs).load, Arrays(builder, outputs).store
 
-    emit_parts(module, name, instructions(function), access)
+    emit_parts(module, name, list(instructions(function)), access)
 
 
 def new_function(module: Any, name: str) -> Any:

@@ -8,6 +8,8 @@ from functools import cached_property
 from symplectree.elements.rows import LineRow, Row
 from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.symbolic.algebra import (
@@ -17,6 +19,7 @@ from symplectree.symbolic.algebra import (
     add,
     cross,
     dot,
+    is_zero,
     minus,
     mul,
     plus,
@@ -29,8 +32,6 @@ from symplectree.symbolic.algebra import (
 from symplectree.symbolic.joints import Motion
 from symplectree.symbolic.links import Link
 from symplectree.symbolic.newton_euler import arm, down
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape
 
 Symbols = Mapping[tuple[int, str], Scalar]  # of parameters, by (element, quantity)
 
@@ -68,10 +69,6 @@ def joint_loads(
 
 def _quantity(symbols: Symbols, row: Row, quantity: str) -> Scalar:
     return symbols.get((row.owner, quantity), float(getattr(row, quantity)))
-
-
-def _is_zero(x: Scalar) -> bool:
-    return isinstance(x, float) and x == 0
 
 
 def _value(value: float, source: int, inputs: Sequence[Scalar]) -> Scalar:
@@ -173,16 +170,15 @@ class Loads:
         ends = self._point(a, row.a.at), self._point(b, row.b.at)
         k, rest, c = (_quantity(self.symbols, row, name) for name in ("stiffness", "length", "damping"))
         d = minus(self._world(b, ends[1]), self._world(a, ends[0]))
-        stretch: Scalar = k if function < 0 and _is_zero(rest) else None  # tension over length
-        if stretch is None or not _is_zero(c):
+        stretch: Scalar = k if function < 0 and is_zero(rest) else None  # tension over length
+        if stretch is None or not is_zero(c):
             length = casadi.sqrt(dot(d, d))
             length = length + (length == 0)  # d is zero there, and so is what it is multiplied with
             if stretch is None:
-                slope = (
-                    slope_of(self.model.tables.functions[function], length) if function >= 0 else k * (length - rest)
-                )
+                functions = self.model.tables.functions
+                slope = values_of(functions[function], length)[1] if function >= 0 else k * (length - rest)
                 stretch = slope / length
-            if not _is_zero(c):
+            if not is_zero(c):
                 rate = dot(d, minus(self._velocity(b, ends[1]), self._velocity(a, ends[0])))
                 stretch = add(stretch, c * rate / (length * length))
         force = scaled(stretch, d)  # on a
@@ -190,11 +186,6 @@ class Loads:
             if body >= 0:
                 local = times(transposed(self.rotation(body)), scaled(sign, force))
                 self._push(out, body, point, local, [0.0] * 3)
-
-
-def slope_of(function: Tape | Table, x: Scalar) -> Scalar:
-    """φ'(x) of a tape, whose second output it is, or of piecewise cubics."""
-    return values_of(function, x)[1]
 
 
 def values_of(function: Tape | Table, x: Scalar) -> Vector:

@@ -12,14 +12,14 @@ from symplectree.symbolic.algebra import (
     added,
     cross,
     dot,
-    is_identity,
+    is_zero,
     mul,
     plus,
-    product,
+    rotated,
     scaled,
     sub,
     sum_of,
-    transposed,
+    symmetric,
     zeros,
 )
 from symplectree.symbolic.joints import Motion
@@ -47,15 +47,12 @@ def mass_matrix(links: list[Link], motions: list[Motion], armature: Sequence[Sca
             continue
         p, r = link.parent, arm(link, motion)
         h = up(link, motion, moment[k])
-        turned = motion.carried(second[k])
-        if not is_identity(link.base):
-            turned = product(product(link.base, turned), transposed(link.base))
+        turned = rotated(link.base, motion.carried(second[k]))
         mass[p] = add(mass[p], mass[k])
         moment[p] = plus(moment[p], h, scaled(mass[k], r))
         shifted = plus(h, scaled(mul(0.5, mass[k]), r))  # r hᵀ + h rᵀ + m r rᵀ
         outer = [[sum_of([(1, r[i], shifted[j]), (1, shifted[i], r[j])]) for j in range(3)] for i in range(3)]
-        total = added(second[p], added(turned, outer))
-        second[p] = [[total[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)]
+        second[p] = symmetric(added(second[p], added(turned, outer)))
     for j in range(nv):
         M[j][j] = add(M[j][j], armature[j])
     return M
@@ -67,15 +64,11 @@ def _unit_wrench(mass: Scalar, h: Vector, second: Matrix, angular: Vector, linea
     x, y, z = angular
     force = plus(scaled(mass, linear), cross(angular, h))
     inertia = [
-        sum_of([(1, add(yy, zz) if _some(x) else 0.0, x), (-1, xy, y), (-1, xz, z)]),
-        sum_of([(-1, xy, x), (1, add(xx, zz) if _some(y) else 0.0, y), (-1, yz, z)]),
-        sum_of([(-1, xz, x), (-1, yz, y), (1, add(xx, yy) if _some(z) else 0.0, z)]),
+        sum_of([(1, 0.0 if is_zero(x) else add(yy, zz), x), (-1, xy, y), (-1, xz, z)]),
+        sum_of([(-1, xy, x), (1, 0.0 if is_zero(y) else add(xx, zz), y), (-1, yz, z)]),
+        sum_of([(-1, xz, x), (-1, yz, y), (1, 0.0 if is_zero(z) else add(xx, yy), z)]),
     ]
     return force, plus(inertia, cross(h, linear))
-
-
-def _some(x: Scalar) -> bool:
-    return not (isinstance(x, float) and x == 0)
 
 
 def _project(
@@ -97,7 +90,7 @@ def _project(
 
 
 def ancestors(links: list[Link]) -> list[list[int]]:
-    """Of each velocity: those before it on the way to the root, nearest first; M is zero for all other pairs."""
+    """Of each velocity: those before it on the path to the root, nearest first; M is zero for all other pairs."""
     before: list[list[int]] = []
     ends: list[list[int]] = []
     for link in links:
@@ -120,8 +113,8 @@ def solve(M: Matrix, rhs: Sequence[Scalar], before: list[list[int]]) -> Vector:
         inverse[k] = 1.0 / M[k][k]
         for i in before[k]:
             factor[k][i] = mul(M[k][i], inverse[k])
-        for place, i in enumerate(before[k]):
-            for j in before[k][place:]:  # j is i or nearer to the root
+        for index, i in enumerate(before[k]):
+            for j in before[k][index:]:  # j is i or nearer to the root
                 M[i][j] = sub(M[i][j], mul(factor[k][i], M[k][j]))
             x[i] = sub(x[i], mul(factor[k][i], x[k]))
     for k in range(n):

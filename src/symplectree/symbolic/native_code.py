@@ -63,9 +63,9 @@ def native_code(content: Iterable[str], names: list[str], build: Callable[[Any],
 
 @cache
 def _sources() -> str:
-    """Digest of the package that writes code, so that code of another version is not used."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    """Digest of the packages that write code, so that code of another version is not used."""
+    digest, package = hashlib.sha256(), Path(__file__).parents[1]
+    for path in sorted([*package.glob("formula/*.py"), *package.glob("symbolic/*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

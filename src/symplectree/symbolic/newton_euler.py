@@ -133,10 +133,14 @@ def joint_forces(
             out[link.v.start + j] = add(dot(motion.angular[j], N), dot(motion.linear[j], F))
         if link.parent < 0:
             continue
-        force, torque = up(link, motion, F), up(link, motion, N)
-        above = total[link.parent]
-        total[link.parent] = (
-            plus(above[0], force),
-            plus(above[1], torque, cross(arm(link, motion), force)),
-        )
+        add_to_parent(total, link, motion, arm(link, motion), F, N)
     return out
+
+
+def add_to_parent(
+    total: list[tuple[Vector, Vector]], link: Link, motion: Motion, r: Vector, F: Vector, N: Vector
+) -> None:
+    """Add a wrench about the body's origin, in its axes, to that of the parent; r is the arm from the parent's origin."""
+    force, torque = up(link, motion, F), up(link, motion, N)
+    above = total[link.parent]
+    total[link.parent] = plus(above[0], force), plus(above[1], torque, cross(r, force))

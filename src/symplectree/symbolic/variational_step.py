@@ -13,6 +13,7 @@ d⁺ = R(k+1)ᵀ (Δx + h²g/2) in the same way.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +26,16 @@ from symplectree.symbolic.algebra import (
     add,
     added,
     cross,
+    cross_columns,
+    cross_rows,
     dot,
-    identity,
     minus,
     mul,
     plus,
     product,
+    rotated,
     scaled,
+    skew,
     sub,
     sum_of,
     times,
@@ -39,8 +43,9 @@ from symplectree.symbolic.algebra import (
     zeros,
 )
 from symplectree.symbolic.articulated import inverse
-from symplectree.symbolic.joints import NONE, Motion, Z, formula, quaternion_rotation
+from symplectree.symbolic.joints import Motion, elementary, formula
 from symplectree.symbolic.links import Link, links_of
+from symplectree.symbolic.newton_euler import add_to_parent, arm, down, joint_forces, up
 
 
 @dataclass
@@ -89,7 +94,7 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
     bodies = []
     for k, link in enumerate(links):
         motions = _motion(link, given, 0), _motion(link, given, 1)
-        arms = _arm(link, motions[0]), _arm(link, motions[1])
+        arms = arm(link, motions[0]), arm(link, motions[1])
         A = link.axes
         stiff = any(model.armature[j] != 0 or j in damped for j in range(link.v.start, link.v.stop))
         gains = _gains(link, given) if link.formula is None else _formula_gains(*motions)
@@ -100,32 +105,16 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
     return bodies
 
 
-def _arm(link: Link, motion: Motion) -> Vector:
-    return plus(link.at, times(link.base, motion.shift))
-
-
 def _motion(link: Link, given: Given, end: int) -> Motion:
-    import math
-
     if link.formula is not None:
         own = given.q[end][link.q]
         return formula(*link.formula.symbols(own), own, 0 * own)
-    start = link.q.start
-    c, s, q = given.cosine[end][start], given.sine[end][start], given.q[end]
-    if link.kind == "prismatic":
-        return Motion(None, identity(), [0.0, 0.0, q[start]], [NONE], [Z], NONE, NONE)
-    if link.kind in ("revolute", "screw"):
-        if link.offset:
-            C, S = math.cos(link.offset), math.sin(link.offset)
-            c, s = C * c - S * s, S * c + C * s
-        rise = link.pitch if link.kind == "screw" else 0.0
-        rotation = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
-        return Motion((c, s), rotation, [0.0, 0.0, mul(rise, q[start])], [Z], [[0.0, 0.0, rise]], NONE, NONE)
-    values = [q[i] for i in range(link.q.start, link.q.stop)]
-    rotation = quaternion_rotation(values[-4:])
-    if link.kind == "ball":
-        return Motion(None, rotation, NONE, identity(), zeros(), NONE, NONE)
-    return Motion(None, rotation, values[:3], identity() + zeros(), zeros() + identity(), NONE, NONE)
+    c, s = given.cosine[end][link.q.start], given.sine[end][link.q.start]
+    if link.offset:
+        C, S = math.cos(link.offset), math.sin(link.offset)
+        c, s = C * c - S * s, S * c + C * s
+    q = [given.q[end][i] for i in range(link.q.start, link.q.stop)]
+    return elementary(link.kind, link.pitch, (c, s), q)
 
 
 def _gains(link: Link, given: Given) -> tuple[Matrix, Vector]:
@@ -174,8 +163,7 @@ def turns(bodies: list[Body], gravity: Sequence[float], given: Given, *, end: bo
         else:
             E, d = out[link.parent]
             back = transposed(link.base)
-            carried = product(product(back, E), link.base)
-            rows = transposed([first.back(column) for column in transposed(carried)])
+            rows = transposed([first.back(column) for column in transposed(rotated(back, E))])
             own = added([last.back(row) for row in rows], body.turn)
             pulled = scaled(-1.0, times(transposed(E), body.arm[0])) if end else times(E, body.arm[1])
             moved = plus(times(back, plus(d, pulled)), body.slide)
@@ -206,20 +194,16 @@ def newton_matrix(E: Matrix, mass: Scalar, com: Vector, J: Matrix, inverse_h: Sc
     """Blocks [A, B, C, D] of K about the joint's origin: (torque, force) at k from the motion (α, a) of the end."""
     w, y, _, quarter = cayley(E, J)
     hw, hy = scaled(0.5, w), scaled(0.5, y)
-    wJ = transposed([cross(hw, column) for column in transposed(J)])
-    hat = [[0.0, sub(0.0, hy[2]), hy[1]], [hy[2], 0.0, sub(0.0, hy[0])], [sub(0.0, hy[1]), hy[0], 0.0]]
+    wJ, hat = cross_columns(hw, J), skew(hy)
     P = [[sum_of([(1, 1.0, J[i][j]), (1, 1.0, wJ[i][j]), (-1, 1.0, hat[i][j]), (1, 1.0, quarter if i == j else 0.0),
                   (1, w[i], hy[j])]) for j in range(3)] for i in range(3)]  # fmt: skip
     # P (1 + ½ [w] + ¼ w wᵀ)
-    Pw = times(P, hw)
-    turn = [[0.0, sub(0.0, hw[2]), hw[1]], [hw[2], 0.0, sub(0.0, hw[0])], [sub(0.0, hw[1]), hw[0], 0.0]]
+    Pw, turn = times(P, hw), skew(hw)
     angular = [[mul(inverse_h, sum_of([(1, 1.0, P[i][j]), *((1, P[i][k], turn[k][j]) for k in range(3)),
                                        (1, Pw[i], hw[j])])) for j in range(3)] for i in range(3)]  # fmt: skip
     D = [[mul(mul(mass, inverse_h), add(E[i][j], 1.0 if i == j else 0.0)) for j in range(3)] for i in range(3)]
-    C = [cross(com, row) for row in D]  # −D [c]
-    B = transposed([cross(com, column) for column in transposed(D)])
-    A = [[add(angular[i][j], cross(com, B[i])[j]) for j in range(3)] for i in range(3)]  # − [c] D [c]
-    return [A, B, C, D]
+    B = cross_columns(com, D)
+    return [added(angular, cross_rows(com, B)), B, cross_rows(com, D), D]  # A − [c] D [c], [c] D, −D [c], D
 
 
 def direction(
@@ -261,44 +245,34 @@ def direction(
             full = [[sum_of([(1, 1.0, full[r][c]), (-1, W[i][r], scaled_z[c])]) for c in range(6)] for r in range(6)]
         if unit is not None:  # nothing is transmitted along the joint's own direction
             full = [[0.0 if unit in (r, c) else full[r][c] for c in range(6)] for r in range(6)]
-        _give(body, full, wrench, K[link.parent], F, link.parent)
+        _give(body, full, wrench, K[link.parent], F)
     return _outward(bodies, kept, out)
 
 
-def _give(
-    body: Body, full: Matrix, wrench: Vector, K: list[Matrix], F: list[tuple[Vector, Vector]], parent: int
-) -> None:
+def _give(body: Body, full: Matrix, wrench: Vector, K: list[Matrix], F: list[tuple[Vector, Vector]]) -> None:
     """Carry the eliminated matrix and wrench to the parent: force by the joint at k, motion by the joint at k+1."""
     link, (first, last) = body.link, body.motion
     r0, r1 = body.arm
 
     def turned(m: Matrix) -> Matrix:
         rows = transposed([first.forward(column) for column in transposed(m)])
-        m = [last.forward(row) for row in rows]
-        return product(product(link.base, m), transposed(link.base))
+        return rotated(link.base, [last.forward(row) for row in rows])
 
     A, B, C, D = (turned([row[c : c + 3] for row in full[r : r + 3]]) for r in (0, 3) for c in (0, 3))
-    # − B [r1] has rows r1 × B_i
-    C = [[add(C[i][j], cross(r1, D[i])[j]) for j in range(3)] for i in range(3)]
-    A = [[add(A[i][j], cross(r1, B[i])[j]) for j in range(3)] for i in range(3)]
-    A = [[add(x, y) for x, y in zip(a, b, strict=True)]
-         for a, b in zip(A, transposed([cross(r0, column) for column in transposed(C)]), strict=True)]  # fmt: skip
-    B = [[add(x, y) for x, y in zip(a, b, strict=True)]
-         for a, b in zip(B, transposed([cross(r0, column) for column in transposed(D)]), strict=True)]  # fmt: skip
-    for place, m in enumerate((A, B, C, D)):
-        K[place] = [[add(x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(K[place], m, strict=True)]
-    force = times(link.base, first.forward(wrench[3:]))
-    torque = times(link.base, first.forward(wrench[:3]))
-    F[parent] = plus(F[parent][0], force), plus(F[parent][1], torque, cross(r0, force))
+    C = added(C, cross_rows(r1, D))
+    A = added(added(A, cross_rows(r1, B)), cross_columns(r0, C))
+    B = added(B, cross_columns(r0, D))
+    for i, m in enumerate((A, B, C, D)):
+        K[i] = added(K[i], m)
+    add_to_parent(F, link, first, r0, wrench[3:], wrench[:3])
 
 
 def _row_to_parent(body: Body, z: Vector) -> Vector:
-    """A row on the motion of the body's end as one on its parent's: the way outward then waits for one product only."""
+    """A row on the motion of the body's end as one on its parent's: the sweep outward then waits for one product only."""
     link, last = body.link, body.motion[1]
     if link.parent < 0:
         return z
-    slide = times(link.base, last.forward(z[3:]))
-    turn = times(link.base, last.forward(z[:3]))
+    slide, turn = up(link, last, z[3:]), up(link, last, z[:3])
     return [*plus(turn, cross(body.arm[1], slide)), *slide]
 
 
@@ -310,9 +284,8 @@ def _outward(bodies: list[Body], kept: list[Any], out: Vector) -> Vector:
         left = u
         if link.parent >= 0:
             turn, move = moved[link.parent]
-            base = transposed(link.base)
-            alpha = last.back(times(base, turn))
-            a = last.back(times(base, plus(move, cross(turn, body.arm[1]))))
+            alpha = down(link, last, turn)
+            a = down(link, last, plus(move, cross(turn, body.arm[1])))
             left = [sub(x, add(dot(z[:3], turn), dot(z[3:], move))) for x, z in zip(u, Zs, strict=True)]
         delta = times(inverted, left)
         for i, x in enumerate(delta):
@@ -350,26 +323,10 @@ def residual(bodies: list[Body], forces: list[tuple[Vector, Vector]], given: Giv
                 left, terms = sub(left, own), add(terms, casadi.fabs(own))
             r[j], scale[j] = left, add(terms, 1e-300)
         if link.parent >= 0:
-            up = times(link.base, first.forward(force))
-            turned = times(link.base, first.forward(torque))
-            above = F[link.parent]
-            F[link.parent] = plus(above[0], up), plus(above[1], turned, cross(body.arm[0], up))
+            add_to_parent(F, link, first, body.arm[0], force, torque)
     return r, scale
 
 
 def end_momenta(bodies: list[Body], forces: list[tuple[Vector, Vector]], nv: int) -> Vector:
     """p at the end (nv), without what the joints' own rotors, dampers and loads give."""
-    F = [([*f], [*n]) for f, n in forces]
-    p: Vector = [0.0] * nv
-    for k in reversed(range(len(bodies))):
-        body = bodies[k]
-        link, last = body.link, body.motion[1]
-        force, torque = F[k]
-        for i in range(last.nv):
-            p[link.v.start + i] = add(dot(last.angular[i], torque), dot(last.linear[i], force))
-        if link.parent >= 0:
-            up = times(link.base, last.forward(force))
-            turned = times(link.base, last.forward(torque))
-            above = F[link.parent]
-            F[link.parent] = plus(above[0], up), plus(above[1], turned, cross(body.arm[1], up))
-    return p
+    return joint_forces([body.link for body in bodies], [body.motion[1] for body in bodies], forces, nv)

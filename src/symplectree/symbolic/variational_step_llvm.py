@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symplectree.formula.tape import instructions
 from symplectree.symbolic import llvm, variational_step
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, is_number
 from symplectree.symbolic.lanes import Table, emit_lanes, lanes_for
@@ -115,9 +116,9 @@ def _emit(
 
         return load, llvm.Arrays(builder, results).store
 
-    llvm.emit_parts(module, f"{name}.first", llvm.instructions(first), keep, scratch)
+    llvm.emit_parts(module, f"{name}.first", list(instructions(first)), keep, scratch)
     emit_lanes(module, f"{name}.middle", middle, before, after)
-    llvm.emit_parts(module, f"{name}.last", llvm.instructions(last), fetch, scratch)
+    llvm.emit_parts(module, f"{name}.last", list(instructions(last)), fetch, scratch)
     llvm.emit_row_of_calls(module, name, [f"{name}.{part}" for part in ("first", "middle", "last")])
     return scratch + max(first.sz_w(), last.sz_w())
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints import CurveJoint, FormulaJoint, Joint, RollingJoint, SurfaceContactJoint, SurfaceJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
-from symplectree.symbolic.tape_function import TapeFunction
 
 PERIODS = (2 * np.pi, 1.0, np.pi, 4 * np.pi)  # of closed curves and surfaces, in their parameter
 MARGIN = 0.15  # beyond what is visited, of its span,

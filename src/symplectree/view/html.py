@@ -11,7 +11,7 @@ import numpy as np
 
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.view.camera import View
-from symplectree.view.film import film
+from symplectree.view.film import Film, film
 
 if TYPE_CHECKING:
     from symplectree.simulation.trajectory import Trajectory
@@ -20,34 +20,20 @@ ENDINGS = (".html", ".htm")
 
 
 def write_html(
-    trajectory: Trajectory,
-    path: Any,
-    *,
-    trails: Sequence[str] = (),
-    view: View = None,
-    speed: float = 1.0,
-    title: str = "",
+    trajectory: Trajectory, path: Any, *, trails: Sequence[str], view: View, speed: float, title: str
 ) -> Path:
     """See `Trajectory.to_html`."""
     path = checked_path(path, ENDINGS)
-    text = html_of(trajectory, trails=trails, view=view, speed=speed, title=title or path.stem)
+    text = _page(film(trajectory, trails=trails, view=view, speed=speed), speed, title or path.stem)
     replacing(path, lambda new: new.write_text(text, encoding="utf-8"))
     return path
 
 
-def html_of(
-    trajectory: Trajectory,
-    *,
-    trails: Sequence[str] = (),
-    view: View = None,
-    speed: float = 1.0,
-    title: str = "symplectree",
-) -> str:
+def _page(pictures: Film, speed: float, title: str) -> str:
     """The text of the file."""
     from symplectree.view import server as servers
     from symplectree.view.stage import Stage
 
-    pictures = film(trajectory, trails=trails, view=view, speed=speed)
     server = servers.start(0, title)
     try:
         with server.atomic():  # nobody listens: one wake-up of the server instead of one for each message

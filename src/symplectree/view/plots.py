@@ -9,27 +9,13 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.io.atomic_write import checked_path, replacing
+from symplectree.io.record import COORDINATE_UNITS, INCREMENT_UNITS
 from symplectree.lie import Array
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
     from symplectree.simulation.trajectory import Trajectory
 
-# Units of the coordinates and of the velocities of each kind of elementary joint.
-UNITS = {
-    "revolute": ("rad",),
-    "screw": ("rad",),
-    "prismatic": ("m",),
-    "ball": ("quaternion",) * 4,
-    "free": ("m",) * 3 + ("quaternion",) * 4,
-}
-VELOCITY_UNITS = {
-    "revolute": ("rad/s",),
-    "screw": ("rad/s",),
-    "prismatic": ("m/s",),
-    "ball": ("rad/s",) * 3,
-    "free": ("rad/s",) * 3 + ("m/s",) * 3,
-}
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
 SMALLEST = 1e-18  # of errors on a logarithmic axis
 
@@ -109,8 +95,7 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
 def _phase_portrait(trajectory: Trajectory, name: str) -> Panel:
     """Velocity over position of one coordinate."""
     model, course = trajectory.model, trajectory[name]
-    units = dict(zip(model.coordinates, _units(model, UNITS), strict=True))
-    rates = dict(zip(model.velocities, _units(model, VELOCITY_UNITS), strict=True))
+    units, rates = _units(model), _units(model, velocities=True)
     if name not in model.coordinates or not _has_rate(model, name):
         raise ModelError(f"{name!r} has no phase portrait: it is not one coordinate with a velocity of its own")
     rate = trajectory.v[:, model.velocities.index(name)]
@@ -130,16 +115,18 @@ def _error_label(model: Model) -> str:
     return "constraint error [m]" if lengths == len(model.full.rows) else "constraint error [unit of the row]"
 
 
-def _units(model: Model, table: dict[str, tuple[str, ...]]) -> list[str]:
+def _units(model: Model, *, velocities: bool = False) -> dict[str, str]:
+    """Units of coordinates, or of velocities, by name; those of a formula's are not known."""
+    names, table = (model.velocities, INCREMENT_UNITS) if velocities else (model.coordinates, COORDINATE_UNITS)
     steps = [step for place in model.joints.values() for step in place.joint.steps()]
-    return [unit for step in steps for unit in table.get(step.kind, ("unit",) * step.nq)]
+    units = [unit for step in steps for unit in table.get(step.kind, ("unit",) * step.nq)]
+    rate = "/s" if velocities else ""
+    return {name: unit if unit == "unit" else unit + rate for name, unit in zip(names, units, strict=True)}
 
 
 def _by_unit(model: Model, label: str, curves: dict[str, Array], *, velocities: bool = False) -> list[Panel]:
     """Panels of coordinates, or of velocities, one for each unit."""
-    full = model.full  # followers have units, too
-    names, table = (full.velocities, VELOCITY_UNITS) if velocities else (full.coordinates, UNITS)
-    unit_of = dict(zip(names, _units(full, table), strict=True))
+    unit_of = _units(model.full, velocities=velocities)  # followers have units, too
     by_unit: dict[str, dict[str, Array]] = {}
     for name, curve in curves.items():
         by_unit.setdefault(unit_of[name], {})[name] = curve

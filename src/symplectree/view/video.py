@@ -33,21 +33,15 @@ LIGHT = np.array([0.35, 0.75, 0.56])  # towards the light: right, up, back
 
 
 def write_video(
-    trajectory: Trajectory,
-    path: Any,
-    *,
-    trails: Sequence[str] = (),
-    view: View = None,
-    speed: float = 1.0,
-    size: tuple[int, int] = (960, 640),
+    trajectory: Trajectory, path: Any, *, trails: Sequence[str], view: View, speed: float, size: tuple[int, int]
 ) -> Path:
     """See `Trajectory.to_video`."""
     path = checked_path(path, ENDINGS)
-    width, height = _checked_size(size)
+    size = _checked_size(size)
     pictures = film(trajectory, trails=trails, view=view, speed=speed)
     span = float(pictures.t[-1] - pictures.t[0]) / speed
     rate = float(np.clip((len(pictures) - 1) / span, 0.1, RATE)) if span > 0 else RATE
-    replacing(path, lambda new: _encode(new, paint(pictures, (width, height)), (width, height), rate))
+    replacing(path, lambda new: _encode(new, paint(pictures, size), size, rate))
     return path
 
 

@@ -175,15 +175,9 @@ class Viewer:
 
 
 def show(
-    trajectory: Trajectory,
-    *,
-    trails: Sequence[str] = (),
-    view: View = None,
-    port: int | None = None,
-    block: bool | None = None,
-    browser: bool = True,
-    height: int = 560,
-) -> Viewer | None:
+    trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int | None, block: bool | None, browser: bool,
+    height: int,
+) -> Viewer | None:  # fmt: skip
     """See `Trajectory.show`."""
     port = servers.check_port(port)
     notebook = _in_notebook()

@@ -42,6 +42,14 @@ def pose(R: Any = None, x: Any = None) -> Any:
     return T
 
 
+def quaternion_product(a: Any, b: Any) -> Any:
+    """a ⊗ b of quaternions (w, x, y, z)."""
+    import casadi
+
+    w = a[0] * b[0] - casadi.dot(a[1:], b[1:])
+    return casadi.vertcat(w, a[0] * b[1:] + b[0] * a[1:] + casadi.cross(a[1:], b[1:]))
+
+
 def inverse(T: Any) -> Any:
     """The inverse of a pose (4 × 4)."""
     R = T[:3, :3].T

@@ -7,9 +7,9 @@ one column for each velocity), constant in the body's own frame unless the joint
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
+from symplectree.joints.contract import step_subspace, step_transform
 from symplectree.lie import (
     Ad,
     Array,
@@ -19,31 +19,9 @@ from symplectree.lie import (
     quaternion_matrix,
     quaternion_product,
 )
-from symplectree.lie import pose as rigid_motion
 from symplectree.mechanism.model import KINDS, Model
 
 Q_SIZE = {"ball": 4, "free": 7}  # how many numbers the kinds with a quaternion have in q
-
-
-def step_transform(kind: str, axis: ArrayLike, pitch: float, q: ArrayLike) -> Array:
-    """Pose T(q) of an elementary joint's moving frame in its base frame, (4, 4)."""
-    q = np.ravel(np.asarray(q, dtype=float))
-    if kind == "ball":
-        return rigid_motion(quaternion_matrix(q))
-    if kind == "free":
-        return rigid_motion(quaternion_matrix(q[3:]), q[:3])
-    return exp_pose(step_subspace(kind, axis, pitch) @ q)
-
-
-def step_subspace(kind: str, axis: ArrayLike, pitch: float) -> Array:
-    """Twists S of an elementary joint, (6, nv): the moving frame's body twist against the base is S v."""
-    e, zero = np.asarray(axis, dtype=float), np.zeros(3)
-    if kind == "ball":
-        return np.eye(6)[:, :3]
-    if kind == "free":
-        return np.eye(6)
-    angular, linear = {"revolute": (e, zero), "prismatic": (zero, e), "screw": (e, pitch * e)}[kind]
-    return np.concatenate([angular, linear])[:, None]
 
 
 def kind(model: Model, k: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.symbolic.rigid import matrix, pose
+from symplectree.formula.rigid import matrix, pose
 
 
 def curve_frame(curve: Callable[[Any], Any], q: Any, *, up: Any = None) -> Any:

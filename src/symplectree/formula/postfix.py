@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.symbolic.tape import OPERATIONS as TAPE_OPERATIONS
-from symplectree.symbolic.tape import Tape
+from symplectree.formula.tape import OPERATIONS as TAPE_OPERATIONS
+from symplectree.formula.tape import Tape
 
 MANY = 10**6
 

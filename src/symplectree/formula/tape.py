@@ -6,8 +6,7 @@ arrays only, so that it pickles, needs no compiler and can run in any thread.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symplectree.errors import ModelError
+from symplectree.formula.rigid import quiet
 
 # The core's operations, in the order of `enum class Op` in core/formula/tape.hpp.
 OPERATIONS = (
@@ -57,8 +57,7 @@ def trace(
     SX: Any = casadi.SX
     x = SX.sym("x")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # CasADi's notice on NumPy functions of symbols
+        with quiet():
             result: Any = function(x)
             if not isinstance(result, casadi.SX | casadi.DM | float | int | np.number):
                 raise ModelError(f"the {what} must return one number, not {type(result).__name__}")
@@ -86,23 +85,28 @@ def from_expression(symbols: Any, expression: Any, remedy: str) -> Tape:
     return from_casadi(casadi.Function("formula", [symbols], [expression]), remedy)
 
 
-def from_casadi(function: Any, remedy: str) -> Tape:
-    """Tape of a CasADi SX function; raises ModelError on an operation that the core does not have, with the `remedy`."""
+def instructions(function: Any) -> Iterator[tuple[str, list[int], list[int], float]]:
+    """(operation, results, arguments, constant) of each instruction of a CasADi function of SX."""
     import casadi
 
     names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
+    for k in range(function.n_instructions()):
+        name = names[function.instruction_id(k)]
+        constant = function.instruction_constant(k) if name == "CONST" else 0.0
+        yield name, list(function.instruction_output(k)), list(function.instruction_input(k)), constant
+
+
+def from_casadi(function: Any, remedy: str) -> Tape:
+    """Tape of a CasADi SX function; raises ModelError on an operation that the core does not have, with the `remedy`."""
     starts_in = np.cumsum([0, *(function.nnz_in(i) for i in range(function.n_in()))])
     starts_out = np.cumsum([0, *(function.nnz_out(i) for i in range(function.n_out()))])
     code, constants = [], []
-    for k in range(function.n_instructions()):
-        name = names[function.instruction_id(k)]
+    for name, results, args, constant in instructions(function):
         name = CASADI_NAME.get(name, name)
         if name == "PARAMETER" or name not in OPERATIONS:
             raise ModelError(f"{remedy} (it uses {NUMPY_NAME.get(name, name.lower())}, which is not known here)")
-        args, results = list(function.instruction_input(k)), list(function.instruction_output(k))
-        constant = 0.0
         if name == "CONST":
-            constant, row = function.instruction_constant(k), [results[0], 0, 0]
+            row = [results[0], 0, 0]
             if not np.isfinite(constant):  # what CasADi makes of math.sin(x), among others
                 raise ModelError(f"{remedy} (it holds {constant})")
         elif name == "INPUT":

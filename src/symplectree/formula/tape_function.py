@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.symbolic.formula import Formula
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape
-from symplectree.symbolic.trace import tape_of, traced
+from symplectree.formula.postfix import Formula
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape
+from symplectree.formula.trace import tape_of, traced
 
 
 @dataclass(frozen=True, eq=False)

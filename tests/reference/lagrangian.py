@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference.derivatives import pose_derivatives_at, velocity_derivatives_at
+from reference.elements import energy, energy_gradient, energy_hessian
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
-from symplectree.reference.derivatives import pose_derivatives_at, velocity_derivatives_at
-from symplectree.reference.elements import energy, energy_gradient, energy_hessian
 
 
 class LagrangianDerivatives(NamedTuple):

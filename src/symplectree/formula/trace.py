@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from symplectree.errors import ModelError
-from symplectree.symbolic.pose_formula import REMEDY
-from symplectree.symbolic.rigid import matrix, quiet
-from symplectree.symbolic.tape import Tape, from_expression
+from symplectree.formula.pose_formula import REMEDY
+from symplectree.formula.rigid import matrix, quiet
+from symplectree.formula.tape import Tape, from_expression
 
 
 def traced(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference.derivatives import velocity_derivatives_at
+from reference.dynamics import inverse_mass_product, mass_matrix
+from reference.elements import energy_gradient, force
+from reference.kinematics import body_poses, jacobian_at, retract
+from reference.lagrangian import mass_tensor
+from reference.variational import dlog_transposed, find_root, log_pose, unit_quaternion, vee
 from symplectree.lie import Array, exp_pose, hat, inverse, pose, quaternion_matrix
 from symplectree.mechanism.model import Model
-from symplectree.reference.derivatives import velocity_derivatives_at
-from symplectree.reference.dynamics import inverse_mass_product, mass_matrix
-from symplectree.reference.elements import energy_gradient, force
-from symplectree.reference.kinematics import body_poses, jacobian_at, retract
-from symplectree.reference.lagrangian import mass_tensor
-from symplectree.reference.variational import dlog_transposed, find_root, log_pose, unit_quaternion, vee
 
 
 class Shape(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from symplectree.errors import ModelError
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import OPERATIONS, trace
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import OPERATIONS, trace
 
 # each potential with its first three derivatives by hand
 POTENTIALS = {

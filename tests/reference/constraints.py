@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
+from reference import user_elements
+from reference.derivatives import PoseDerivatives, pose_derivatives_at
+from reference.dynamics import bias_forces, mass_matrix
+from reference.functions import evaluate
 from symplectree.elements.contract import UserRows
 from symplectree.elements.rows import Axis, Point
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.reference import user_elements
-from symplectree.reference.derivatives import PoseDerivatives, pose_derivatives_at
-from symplectree.reference.dynamics import bias_forces, mass_matrix
-from symplectree.reference.functions import evaluate
 
 RANK = 1e-11  # rows whose independent part is smaller, relatively, depend on others
 

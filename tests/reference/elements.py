@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference import user_elements
+from reference.derivatives import pose_derivatives_at, velocity_derivatives_at
+from reference.functions import evaluate
 from symplectree.elements.contract import Kind, UserRows
 from symplectree.elements.rows import JointDamperRow, JointForceRow, JointSpringRow, LineRow, WrenchRow
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
-from symplectree.reference import user_elements
-from symplectree.reference.derivatives import pose_derivatives_at, velocity_derivatives_at
-from symplectree.reference.functions import evaluate
 
 
 class Line(NamedTuple):

@@ -21,9 +21,9 @@ import numpy as np
 from symplectree.dynamics import difference
 from symplectree.elements.contract import UserRows
 from symplectree.elements.user import evaluate
+from symplectree.formula.run_tape import run_tape
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.symbolic.run_tape import run_tape
 
 
 class Terms(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.symbolic.tape import OPERATIONS, Tape
+from symplectree.formula.tape import OPERATIONS, Tape
 
 
 def run_tape(tape: Tape, inputs: Any, library: Any = np) -> list[Any]:

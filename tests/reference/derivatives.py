@@ -16,9 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symplectree.lie import Ad, Array, ad, inverse, twist_matrix
-from symplectree.mechanism.model import Model
-from symplectree.reference.kinematics import (
+from reference.kinematics import (
     find_place,
     local_poses,
     own_v,
@@ -27,6 +25,8 @@ from symplectree.reference.kinematics import (
     subspace_derivative,
     subspace_second,
 )
+from symplectree.lie import Ad, Array, ad, inverse, twist_matrix
+from symplectree.mechanism.model import Model
 
 
 class PoseDerivatives(NamedTuple):

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape, from_expression
 from symplectree.lie import Array
 from symplectree.lie import pose as rigid_motion
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape, from_expression
 
 REMEDY = (
     "its formula cannot be differentiated; write it with operators and functions of CasADi or NumPy (np.sin, not "
@@ -56,8 +56,8 @@ class PoseFormula:
         n = self.coordinates
         packed = self._run(2, q)[12 + 6 * n + 6 * n * n :].reshape(-1, n, 6)
         full = np.zeros((n, n, 6, n))
-        for place, (first, second) in enumerate((k, j) for k in range(n) for j in range(k, n)):
-            full[first, second] = full[second, first] = packed[place].T
+        for part, k, j in zip(packed, *np.triu_indices(n), strict=True):
+            full[k, j] = full[j, k] = part.T
         return full
 
     def symbols(self, q: Any) -> tuple[Any, Any]:
@@ -90,23 +90,25 @@ def pose_of_tape(tape: Tape, q: Any) -> tuple[Any, Any]:
     return casadi.reshape(casadi.vertcat(*out[:9]), 3, 3), casadi.vertcat(*out[9:12])
 
 
+def body_jacobian(R: Any, x: Any, q: Any) -> Any:
+    """S (6, n) of a pose (R, x) of symbols q (n)."""
+    import casadi
+
+    columns = []
+    for j in range(q.numel()):
+        M = R.T @ casadi.reshape(casadi.jacobian(casadi.vec(R), q[j]), 3, 3)
+        columns.append(casadi.vertcat(M[2, 1], M[0, 2], M[1, 0], R.T @ casadi.jacobian(x, q[j])))
+    return casadi.horzcat(*columns)
+
+
 def pose_expressions(R: Any, x: Any, q: Any) -> tuple[Any, Any, Any]:
     """(S, dS, ddS) of a pose (R, x) of symbols q (n): matrices (6, n), and lists [j] and [k][j] of such."""
     import casadi
 
-    n = q.numel()
-    S = casadi.horzcat(*(_twist(R, casadi.reshape(casadi.jacobian(casadi.vec(R), q[j]), 3, 3),
-                                casadi.jacobian(x, q[j])) for j in range(n)))  # fmt: skip
+    n, S = q.numel(), body_jacobian(R, x, q)
     dS = [casadi.reshape(casadi.jacobian(casadi.vec(S), q[j]), 6, n) for j in range(n)]
     ddS = [[casadi.reshape(casadi.jacobian(casadi.vec(dS[j]), q[k]), 6, n) for j in range(n)] for k in range(n)]
     return S, dS, ddS
-
-
-def _twist(R: Any, dR: Any, dx: Any) -> Any:
-    import casadi
-
-    M = R.T @ dR
-    return casadi.vertcat(M[2, 1], M[0, 2], M[1, 0], R.T @ dx)
 
 
 def trace_pose(R: Any, x: Any, q: Any) -> PoseFormula:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from symplectree.elements.table import Table
-from symplectree.symbolic.run_tape import run_tape
-from symplectree.symbolic.tape import Tape
+from symplectree.formula.run_tape import run_tape
+from symplectree.formula.tape import Tape
 
 
 def evaluate(function: Tape | Table, x: float) -> tuple[float, float, float]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.formula.tape import OPERATIONS, Tape
 from symplectree.lie import Array
-from symplectree.symbolic.tape import OPERATIONS, Tape
 
 OF_ONE = ("FABS", "SIGN")
 OF_TWO = ("FMIN", "FMAX", "LT", "LE", "EQ", "NE")

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from symplectree.lie import Ad, Array, ad, inverse, pose
-from symplectree.mechanism.model import Model
-from symplectree.reference.elements import energy, energy_gradient, force
-from symplectree.reference.kinematics import (
+from reference.elements import energy, energy_gradient, force
+from reference.kinematics import (
     body_poses,
     body_velocities,
     jacobian_at,
@@ -23,7 +21,9 @@ from symplectree.reference.kinematics import (
     subspace,
     subspace_derivative,
 )
-from symplectree.reference.lagrangian import mass_tensor
+from reference.lagrangian import mass_tensor
+from symplectree.lie import Ad, Array, ad, inverse, pose
+from symplectree.mechanism.model import Model
 
 
 def inertia(model: Model, k: int) -> Array:

@@ -18,6 +18,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bernoulli, factorial
 
+from reference import user_elements
+from reference.constraints import constraint_jacobian, saddle, step_jacobian, step_values
+from reference.dynamics import inverse_mass_product
+from reference.elements import built_in_force, energy_gradient
+from reference.kinematics import (
+    Q_SIZE,
+    body_poses,
+    jacobian_at,
+    kind,
+    local_poses,
+    own_q,
+    own_v,
+    retract,
+    subspace,
+)
 from symplectree.elements.rows import LineRow
 from symplectree.lie import (
     Ad,
@@ -31,21 +46,6 @@ from symplectree.lie import (
     quaternion_product,
 )
 from symplectree.mechanism.model import Model
-from symplectree.reference import user_elements
-from symplectree.reference.constraints import constraint_jacobian, saddle, step_jacobian, step_values
-from symplectree.reference.dynamics import inverse_mass_product
-from symplectree.reference.elements import built_in_force, energy_gradient
-from symplectree.reference.kinematics import (
-    Q_SIZE,
-    body_poses,
-    jacobian_at,
-    kind,
-    local_poses,
-    own_q,
-    own_v,
-    retract,
-    subspace,
-)
 
 # B_j / j! of LLPS16 (12); each term is at most |ω|/2π of the one before, and |ω| ≤ π
 DLOG_COEFFICIENTS = bernoulli(70) / factorial(np.arange(71))

@@ -19,11 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symplectree.lie import Ad, Array, ad, hat, inverse
-from symplectree.mechanism.model import Model
-from symplectree.reference.dynamics import inertia
-from symplectree.reference.elements import energy_hessian, force_derivatives
-from symplectree.reference.kinematics import (
+from reference.dynamics import inertia
+from reference.elements import energy_hessian, force_derivatives
+from reference.kinematics import (
     body_poses,
     body_velocities,
     local_poses,
@@ -32,7 +30,9 @@ from symplectree.reference.kinematics import (
     subspace_derivative,
     subspace_second,
 )
-from symplectree.reference.midpoint import Middle, chart_change, middle
+from reference.midpoint import Middle, chart_change, middle
+from symplectree.lie import Ad, Array, ad, hat, inverse
+from symplectree.mechanism.model import Model
 
 
 class Form(NamedTuple):

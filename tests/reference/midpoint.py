@@ -24,6 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference.dynamics import inverse_mass_product
+from reference.elements import force, force_derivatives
+from reference.kinematics import Q_SIZE, kind, own_q, own_v, retract
+from reference.lagrangian import lagrangian_derivatives
+from reference.variational import differences, find_root, unit_quaternion
 from symplectree.lie import (
     Array,
     hat,
@@ -35,11 +40,6 @@ from symplectree.lie import (
     quaternion_product,
 )
 from symplectree.mechanism.model import Model
-from symplectree.reference.dynamics import inverse_mass_product
-from symplectree.reference.elements import force, force_derivatives
-from symplectree.reference.kinematics import Q_SIZE, kind, own_q, own_v, retract
-from symplectree.reference.lagrangian import lagrangian_derivatives
-from symplectree.reference.variational import differences, find_root, unit_quaternion
 
 
 class Middle(NamedTuple):

@@ -1,0 +1,1 @@
+"""Formulas as tapes: expressions, their exact derivatives, and how they are executed without a compiler."""
