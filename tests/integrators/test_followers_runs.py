@@ -25,15 +25,15 @@ def assert_close(a, b, tol=SAME):
 
 def check_same(pair, **given):
     by_rows, ours = both(pair, **given)
-    sharing = CoordinateMap(pair.shared)
+    mapping = CoordinateMap(pair.shared)
     assert ours.q.shape == (len(ours), pair.shared.nq)
-    assert_close(ours.q, by_rows.q[:, sharing.independent_q])
+    assert_close(ours.q, by_rows.q[:, mapping.independent_q])
     assert_close(pair.shared.tree_coordinates(ours.q), by_rows.q)
-    assert_close(ours.v, by_rows.v[:, sharing.independent_v], 1e-11)  # times the condition of M
-    assert_close(ours.p, sharing.forces(ours.q, by_rows.p), 1e-11)
+    assert_close(ours.v, by_rows.v[:, mapping.independent_v], 1e-11)  # times the condition of M
+    assert_close(ours.p, mapping.forces(ours.q, by_rows.p), 1e-11)
     assert_close(ours.energy, by_rows.energy, 1e-11)
     assert_close(ours.momentum, by_rows.momentum, 1e-11)
-    assert_close(ours.multipliers, by_rows.multipliers[:, sharing.independent_rows], 1e-9)
+    assert_close(ours.multipliers, by_rows.multipliers[:, mapping.independent_rows], 1e-9)
     assert np.abs(ours.q[-1] - ours.q[0]).max() > 1e-2  # it moved
 
 

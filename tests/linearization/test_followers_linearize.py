@@ -83,19 +83,19 @@ def test_the_step_is_symplectic(action):
 
 def test_beside_other_constraints_multipliers_are_those_with_rows():
     pair = closed_pair(2, ("Point",))
-    S, R, sharing = pair.shared, pair.rows, CoordinateMap(pair.shared)
+    S, R, mapping = pair.shared, pair.rows, CoordinateMap(pair.shared)
     ours = st.linearize(S, (pair.q, st.momenta(S, pair.q, pair.v)), None, 0.005)
     rows = st.linearize(R, (pair.q_rows, st.momenta(R, pair.q_rows, pair.v_rows)), None, 0.005)
-    C, put = pair.C(pair.q), sharing.placed(np.eye(S.nv)).T
+    C, put = pair.C(pair.q), mapping.placed(np.eye(S.nv)).T
     start = np.block([[C, np.zeros_like(C)], [np.zeros_like(C), put]])
     assert ours.multipliers_A.shape == (len(S.rows), 2 * S.nv)
     for a, b in (
-        (ours.q, rows.q[sharing.independent_q]),
+        (ours.q, rows.q[mapping.independent_q]),
         (ours.p, C.T @ rows.p),
-        (ours.multipliers, rows.multipliers[sharing.independent_rows]),
-        (ours.A[: S.nv], rows.A[sharing.independent_v] @ start),
-        (ours.B[: S.nv], rows.B[sharing.independent_v]),
-        (ours.multipliers_A, rows.multipliers_A[sharing.independent_rows] @ start),
+        (ours.multipliers, rows.multipliers[mapping.independent_rows]),
+        (ours.A[: S.nv], rows.A[mapping.independent_v] @ start),
+        (ours.B[: S.nv], rows.B[mapping.independent_v]),
+        (ours.multipliers_A, rows.multipliers_A[mapping.independent_rows] @ start),
     ):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-8 * max(1.0, np.abs(b).max()))
 
