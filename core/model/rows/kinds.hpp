@@ -9,11 +9,12 @@
 #include "model/rows/joint_spring.hpp"
 #include "model/rows/line.hpp"
 #include "model/rows/point_row.hpp"
+#include "model/rows/rotary_spring.hpp"
 #include "model/rows/wrench.hpp"
 
 // Struct, and name of the array of its rows, which is also the member of RowsOf. Pairs are the elements between two
 // bodies that pair_contract.hpp describes: for these the line here is all that the core needs beside their header.
-#define SYMPLECTREE_PAIR_KINDS(KIND)
+#define SYMPLECTREE_PAIR_KINDS(KIND) KIND(RotarySpringOf, rotary_springs)
 #define SYMPLECTREE_ELEMENT_KINDS(KIND) \
   KIND(JointSpringOf, joint_springs)    \
   KIND(JointDamperOf, joint_dampers)    \

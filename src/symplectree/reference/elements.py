@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symplectree.elements.contract import Kind, UserRows
+from symplectree.elements.rotary_spring import RotarySpringRow
 from symplectree.elements.rows import JointDamperRow, JointForceRow, JointSpringRow, LineRow, PairRow, WrenchRow
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
@@ -152,7 +153,33 @@ def force_derivatives(
     return dq, dv
 
 
-GAUGES: dict[type[PairRow], Callable[[Model, Array, Any], Gauge]] = {}  # of each kind of pair
+def rotary_spring(model: Model, q: Array, row: RotarySpringRow) -> Gauge:
+    """The twist θ = atan2(y, x), y = C₂₁ − C₁₂ and x = C₁₁ + C₂₂, of the rotation C = AᵀB from the axes (e, n × e, n) of
+    a to those of b. In terms of its quaternion, y = 4 w (n·v) and x = 2 (w² − (n·v)²): θ = 2 atan2(n·v, w).
+    """
+    A, B = (
+        pose_derivatives_at(model, q, n.body, pose(np.column_stack([e.along, np.cross(n.along, e.along), n.along])))
+        for n, e in ((row.a, row.side_a), (row.b, row.side_b))
+    )
+    (R_a, da, dda), (R_b, db, ddb) = ((P.g[:3, :3], P.dq[..., :3, :3], P.dqdq[..., :3, :3]) for P in (A, B))
+    C = R_a.T @ R_b
+    dC = np.einsum("iba,bc->iac", da, R_b) + np.einsum("ba,ibc->iac", R_a, db)
+    ddC = np.einsum("ijba,bc->ijac", dda, R_b) + np.einsum("ba,ijbc->ijac", R_a, ddb)
+    ddC += np.einsum("iba,jbc->ijac", da, db) + np.einsum("jba,ibc->ijac", da, db)
+    (y, x), (dy, dx), (ddy, ddx) = ((M[..., 1, 0] - M[..., 0, 1], M[..., 0, 0] + M[..., 1, 1]) for M in (C, dC, ddC))
+    square, turn = x * x + y * y, 2 * np.pi
+    ds = (x * dy - y * dx) / square
+    slope = 2 * (x * dx + y * dy) / square  # D_j of x² + y², over it
+    dds = (np.outer(dy, dx) - np.outer(dx, dy) + x * ddy - y * ddx) / square - np.outer(ds, slope)
+    angle = float(np.arctan2(y, x)) - row.rest
+    angle -= turn * round(angle / turn)
+    k = row.stiffness
+    return Gauge(row.rest + angle, ds, dds, (0.5 * k * angle**2, k * angle, k), row.damping, turn)
+
+
+GAUGES: dict[type[PairRow], Callable[[Model, Array, Any], Gauge]] = {  # of each kind of pair
+    RotarySpringRow: rotary_spring,
+}
 
 
 def gauges(model: Model, q: Array, element: int | None = None) -> Iterator[Gauge]:
