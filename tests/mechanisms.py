@@ -125,6 +125,8 @@ def closed_mechanism(
         T = inverse(st.pose(tree, q, b.name)) @ pose(x=apart) @ st.pose(tree, q, a.name) @ T
         b.frame(ends[1], at=T[:3, 3], rotate=T[:3, :3])
         m.add(_closing(kind, ends, (first.joint.name, second.joint.name), x, y))
+    a, b = (carriers[i].name for i in rng.choice(len(carriers), 2, replace=False))
+    m.add(st.RotarySpring(a, b, stiffness=2.0, rest=0.5, damping=0.2, axis=_random_unit(rng)))
     model = m.build()
     return model, q, st.project_velocity(model, q, v)
 

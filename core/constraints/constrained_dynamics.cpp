@@ -57,7 +57,7 @@ void Constrained::acceleration(const double* q, const double* v, const double* t
     w_.force[i] = velocity_wrench(body, inertia_[i].A, w_.V[i], m_.gravity) + inertia_[i] * w_.acceleration[i];
     for (int j = body.v; j < body.v + body.nv; ++j) rhs_[j] = tau[j] + w_.joint_force[j] - rotor_force(m_, body, j, v);
   }
-  if (m_.has_lines_or_wrenches()) subtract_element_wrenches(m_, inputs, w_);
+  if (m_.acts_on_bodies()) subtract_element_wrenches(m_, inputs, w_);
   std::copy(w_.force.begin(), w_.force.end(), force_.begin());
   row_accelerations(m_, q, v, a, w_, e_.data());
   for (double& e : e_) e = -e;

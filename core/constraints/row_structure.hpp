@@ -1,16 +1,18 @@
 // Which bodies and coordinates the rows of constraints hold on to; this never changes.
 #pragma once
 
+#include "elements/pair_elements.hpp"
 #include "model/model.hpp"
 
 namespace symplectree {
 
 // Where the rows of a model hold on to it. Entries of row k are [start[k], start[k + 1]). After the constraints may
-// follow rows whose multipliers are what dampers add to Newton's matrix: the lengths of damped lines, and one for each
-// coordinate of each of the user's forces.
+// follow rows whose multipliers are what dampers add to Newton's matrix: the lengths of damped lines, the gauges of
+// damped pairs, and one for each coordinate of each of the user's forces.
 struct RowIndices {
   std::vector<int> pull_start, pull_body, coefficient_start, coefficient_v;
   std::vector<int> damped_lines, user_forces;
+  int damped_pairs = 0;  // how many
 
   template <class R>
   explicit RowIndices(const ModelOf<R>& m, bool with_dampers = false) {
@@ -19,6 +21,7 @@ struct RowIndices {
       for (std::size_t l = 0; l < m.lines.size(); ++l)
         if (value_of(m.lines[l].damping) != 0) damped_lines.push_back(static_cast<int>(l));
       rows += damped_lines.size();
+      for_damped_pairs(m, [&](const auto&) { ++damped_pairs, ++rows; });
       for (std::size_t u = 0; u < m.users.size(); ++u)
         if (m.users[u].kind == UserElement::Force)
           user_forces.push_back(static_cast<int>(u)), rows += m.users[u].size();
@@ -29,6 +32,7 @@ struct RowIndices {
       bodies[m.rows + k] = {line.a.body, line.b.body};
     }
     std::size_t row = m.rows + damped_lines.size();
+    if (with_dampers) for_damped_pairs(m, [&](const auto& pair) { bodies[row++] = {pair.a.body, pair.b.body}; });
     for (int u : user_forces)
       for (int k = 0; k < m.users[u].size(); ++k) velocities[row++] = m.users[u].v;
     for (const UserElement& u : m.users)
@@ -45,6 +49,11 @@ struct RowIndices {
   }
 
   int rows() const { return static_cast<int>(pull_start.size()) - 1; }
+  // Constraints, damped lines and pairs: the row at which the user's forces begin.
+  template <class R>
+  std::size_t first_user_force(const ModelOf<R>& m) const {
+    return m.rows + damped_lines.size() + damped_pairs;
+  }
 
  private:
   static void flatten(const std::vector<std::vector<int>>& lists, std::vector<int>& start, std::vector<int>& all) {

@@ -132,6 +132,60 @@ void add_wrench(const Model& m, const Wrench& row, const double* inputs, Element
   });
 }
 
+// With Ds as wrenches on the two bodies and twists of the coordinates at their centres, D_i s = Ds·s_i and
+// D_j D_i s = (D_j Ds)·s_i + Ds·D_j s_i.
+template <class T, class Row>
+void add_pair(const Model& m, const Row& row, const T* v, ElementWorkspace<T>& e) {
+  const int n = m.nv;
+  const Workspace<T>& w = e.kinematics.base;
+  const Columns<T>& c = e.kinematics.columns;
+  ElementTerms<T>& out = e.out;
+  auto &a = e.a, &b = e.b;
+  auto &g = e.g, &rate_dq = e.rate_dq, &dqdq = e.length_dqdq;
+  a.update(c, row.a.body, w.pose[row.a.body].x);
+  b.update(c, row.b.body, w.pose[row.b.body].x);
+  const auto twist = [&c](const PointColumns<T>& p, int i) {
+    return p.moves[i] ? Spatial<T>{c.s[i].angular, p.column[i]} : Spatial<T>{};
+  };
+  const auto twist_change = [&c](const PointColumns<T>& p, int i, int j) {
+    if (!p.moves[i] || !p.moves[j]) return Spatial<T>{};
+    Vec3<T> turned{};
+    if (c.at_or_above(j, i)) turned += cross(c.s[j].angular, c.s[i].angular);
+    if (const PoseFormula* own = c.formula(i, j)) turned += c.varying(*own, i, j).angular;
+    return Spatial<T>{turned, p.change(i, j)};
+  };
+  const Gauge<T> gauge = gauge_of(row, w);
+  const DualOf<T> slope = row.slope(DualOf<T>(gauge.value, T(1)));
+  T rate(0);
+  for (int i = 0; i < n; ++i) {
+    g[i] = dot(gauge.on_a, twist(a, i)) + dot(gauge.on_b, twist(b, i));
+    rate += g[i] * v[i];
+  }
+  std::fill(rate_dq.begin(), rate_dq.end(), T(0));
+  std::fill(dqdq.begin(), dqdq.end(), T(0));
+  for (int j = 0; j < n; ++j) {
+    if (!a.moves[j] && !b.moves[j]) continue;
+    const Gauge<T> change = gauge_derivative(row, w, twist(a, j), twist(b, j));
+    for (int i = 0; i < n; ++i) {
+      if (!a.moves[i] && !b.moves[i]) continue;
+      dqdq[n * i + j] = dot(change.on_a, twist(a, i)) + dot(change.on_b, twist(b, i)) +
+                        dot(gauge.on_a, twist_change(a, i, j)) + dot(gauge.on_b, twist_change(b, i, j));
+      rate_dq[j] += dqdq[n * i + j] * v[i];
+    }
+  }
+  out.energy += row.energy(gauge.value);
+  const T k(row.damping);
+  for (int i = 0; i < n; ++i) {
+    out.gradient[i] += slope.value * g[i];
+    out.force[i] -= k * rate * g[i];
+    for (int j = 0; j < n; ++j) {
+      out.hessian[n * i + j] += slope.slope * g[i] * g[j] + slope.value * dqdq[n * i + j];
+      out.force_dq[n * i + j] -= k * (rate_dq[j] * g[i] + rate * dqdq[n * i + j]);
+      out.force_dv[n * i + j] -= k * g[i] * g[j];
+    }
+  }
+}
+
 inline void add_user(const Model& m, const UserElement& u, const double* q, const double* v,
                      ElementTerms<double>& out) {
   if (u.kind == UserElement::Constraint) return;
@@ -175,6 +229,9 @@ void element_derivatives(const Model& m, int owner, const T* q, const T* v, cons
     if (chosen(line.owner)) add_line(m, line, v, e);
   for (const Wrench& row : m.wrenches)
     if (chosen(row.owner)) add_wrench(m, row, inputs, e);
+  m.for_pairs([&](const auto& row) {
+    if (chosen(row.owner)) add_pair(m, row, v, e);
+  });
 }
 
 // Dual copies of (q, v), moving along increment k of q (or of v, with `of_velocity`). A quaternion's first change along

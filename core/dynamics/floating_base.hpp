@@ -138,7 +138,7 @@ struct ShapeState {
     joint_loads(q, v, inputs, conservative, other, out);
     const Vec3<T> gravity(conservative * m.gravity);
     for (int i = 1; i < m.size(); ++i) w.force[i] = {{}, T(m.bodies[i].mass) * gravity};
-    if (m.has_lines_or_wrenches()) body_loads(v, inputs, conservative, other);
+    if (m.acts_on_bodies()) body_loads(v, inputs, conservative, other);
     for (int i = m.size() - 1; i > 0; --i) {
       const Body& b = m.bodies[i];
       for (int j = b.v; j < b.v + b.nv; ++j) out[j] += dot(w.S[j], w.force[i]);
@@ -158,7 +158,7 @@ struct ShapeState {
       }
   }
 
-  // Lines and wrenches, added to the bodies' forces.
+  // Lines, wrenches and pairs, added to the bodies' forces.
   void body_loads(const T* v, const double* inputs, double conservative, double other) {
     const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
       w.force[p.body] += Spatial<T>{cross(x - w.pose[p.body].x, f), f};
@@ -170,6 +170,7 @@ struct ShapeState {
       act(row.point, position(row.point, w), f.linear);
       w.force[row.point.body].angular += f.angular;
     }
+    add_pair_wrenches(m, w, 1, conservative, other, w.force);
   }
 
   std::vector<Spatial<T>> Y_, D_, E_;  // of each body: rigid twists of c − A u, c − Ω and c + Ω

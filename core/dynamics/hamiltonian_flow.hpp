@@ -43,7 +43,7 @@ void momentum_rate(const Model& m, const T* q, const T* v, const double* tau, co
     w.force[i] = {{}, Vec3<T>(-body.mass * m.gravity)};
   }
   joint_element_forces(m, q, v, inputs, w);
-  if (m.has_lines_or_wrenches()) subtract_element_wrenches(m, inputs, w);
+  if (m.acts_on_bodies()) subtract_element_wrenches(m, inputs, w);
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     const Spatial<T> parent = shift_motion(w.V[body.parent], w.pose[i].r);

@@ -39,7 +39,7 @@ void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const 
     w.force[i] += {inertia * A.angular, T(body.mass) * A.linear};
   }
   joint_element_forces(m, q, v, inputs, w);
-  if (m.has_lines_or_wrenches()) subtract_element_wrenches(m, inputs, w);
+  if (m.acts_on_bodies()) subtract_element_wrenches(m, inputs, w);
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     for (int j = body.v; j < body.v + body.nv; ++j)

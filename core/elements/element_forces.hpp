@@ -5,6 +5,7 @@
 #include "elements/joint_force.hpp"
 #include "elements/joint_spring.hpp"
 #include "elements/line.hpp"
+#include "elements/pair_elements.hpp"
 #include "elements/wrench.hpp"
 #include "model/user_elements.hpp"
 
@@ -30,7 +31,7 @@ void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* 
     if (!m.users.empty()) add_user_forces(m, q, user_forces ? v : nullptr, w.joint_force.data());
 }
 
-// Subtract from w.force, the wrench that motion requires of each body, what line elements and loads supply.
+// Subtract from w.force, the wrench that motion requires of each body, what lines, loads and pairs supply.
 template <class R, class T, class U>
 void subtract_element_wrenches(const ModelOf<R>& m, const U* inputs, Workspace<T>& w) {
   const auto act = [&](const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& f) {
@@ -42,6 +43,7 @@ void subtract_element_wrenches(const ModelOf<R>& m, const U* inputs, Workspace<T
     act(row.point, position(row.point, w), f.linear);
     w.force[row.point.body].angular -= f.angular;
   }
+  add_pair_wrenches(m, w, -1, 1, 1, w.force);
 }
 
 // Energy of all springs and the user's potentials; poses must be there.
@@ -50,6 +52,7 @@ T spring_energy(const Model& m, const T* q, const Workspace<T>& w) {
   T energy(0);
   for (const JointSpring& e : m.joint_springs) add_energy(e, q, energy);
   for (const Line& line : m.lines) add_energy(line, m.potentials, w, energy);
+  add_pair_energy(m, w, energy);
   if constexpr (std::is_same_v<T, double>)
     if (!m.users.empty()) energy += user_energy(m, q);
   return energy;

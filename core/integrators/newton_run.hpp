@@ -50,6 +50,7 @@ class NewtonRun final : public Run {
         v_(m.nv) {
     damped_ = m.user_forces || !m.joint_dampers.empty();
     for (const Line& line : m.lines) damped_ |= line.damping != 0;
+    damped_ |= has_damped_pairs(m);
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];
       if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);

@@ -12,12 +12,13 @@ using Jets = std::vector<Jet>;
 
 inline Jets as_jets(const std::vector<double>& x) { return Jets(x.begin(), x.end()); }
 
-// The part of forces at the two ends: loads, and dampers by the change of length, −½ c (ℓ' − ℓ) (rate of ℓ + of ℓ').
+// The part of forces at the two ends: loads, and dampers by the change of length (of pairs: of the gauge),
+// −½ c (ℓ' − ℓ) (rate of ℓ + of ℓ').
 class EndLoads {
  public:
   EndLoads(const Model& m, const StepLayout& layout, double)
       : m_(m), l_(layout), start_(m), end_(m), first_(m), last_(m) {
-    damped_ = has_damped_lines(m);
+    damped_ = has_damped_lines(m) || has_damped_pairs(m);
   }
 
   // g (size) += the gradient at q0 and q1.
@@ -37,6 +38,12 @@ class EndLoads {
       const Jet by_length = Jet(0.5 * line.damping) * (a.rate + b.rate);
       first_.add_line(line, a, by_length, by_rate, start_), last_.add_line(line, b, -by_length, by_rate, end_);
     }
+    for_damped_pairs(m_, [&](const auto& row) {
+      const Gauge<Jet> a = gauge_of(row, start_), b = gauge_of(row, end_);
+      const Jet by_rate = Jet(-0.5 * row.damping) * gauge_change(row, a.value, b.value);
+      const Jet by_value = Jet(0.5 * row.damping) * (gauge_rate(row, a, first_.U) + gauge_rate(row, b, last_.U));
+      first_.add_pair(row, a, by_value, by_rate, start_), last_.add_pair(row, b, -by_value, by_rate, end_);
+    });
     first_.gather(start_, g + l_.q0, nullptr), last_.gather(end_, g + l_.q1, nullptr);
   }
 
@@ -54,7 +61,7 @@ class MidpointLoads {
   MidpointLoads(const Model& m, const StepLayout& layout, double alpha)
       : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), at_(m), power_(m), speed_(m) {
     for (Jets* x : {&nu_, &by_q_, &by_v_, &by_nu_}) x->resize(m.nv);
-    loaded_ = has_damped_lines(m) || !m.wrenches.empty() || !m.quaternions.empty();
+    loaded_ = has_damped_lines(m) || has_damped_pairs(m) || !m.wrenches.empty() || !m.quaternions.empty();
   }
 
   void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {
@@ -85,6 +92,11 @@ class MidpointLoads {
       power_.add_line(line, a, Jet(0), Jet(-half * line.damping) * b.rate, at_);
       speed_.add_line(line, b, Jet(0), Jet(-half * line.damping) * a.rate, at_);
     }
+    for_damped_pairs(m_, [&](const auto& row) {
+      const Gauge<Jet> g = gauge_of(row, at_);
+      const Jet drag(-half * row.damping), rate = gauge_rate(row, g, power_.U), speed = gauge_rate(row, g, speed_.U);
+      power_.add_pair(row, g, Jet(0), drag * speed, at_), speed_.add_pair(row, g, Jet(0), drag * rate, at_);
+    });
     power_.gather(at_, by_q_.data(), by_nu_.data()), speed_.gather(at_, by_q_.data(), by_v_.data());
   }
 

@@ -68,6 +68,20 @@ class PowerSum {
     act(line.b, f, u), act(line.a, -f, -u);
   }
 
+  // The same for a pair's gauge s and its rate ṡ for the twists U. When a body moves rigidly by η, its twist carried
+  // along, Ds·U changes by η·(D_U Ds) and by the turn of its velocity.
+  template <class Row>
+  void add_pair(const Row& row, const Gauge<T>& g, const T& by_value, const T& by_rate, const Workspace<T>& at) {
+    const int a = row.a.body, b = row.b.body;
+    const Gauge<T> change = gauge_derivative(row, at, U[a], U[b]);
+    const auto act = [&](int i, const Spatial<T>& on, const Spatial<T>& changed) {
+      P_[i] += by_rate * on;
+      F_[i] += by_value * on + by_rate * changed;
+      F_[i].angular += by_rate * cross(U[i].linear, on.linear);
+    };
+    act(a, g.on_a, change.on_a), act(b, g.on_b, change.on_b);
+  }
+
   // Momenta of bodies that move by the twists `other`.
   void add_momenta(const std::vector<Spatial<T>>& other, const Workspace<T>& at) {
     for (int i = 1; i < m_.size(); ++i) {

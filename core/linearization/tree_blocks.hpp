@@ -44,7 +44,7 @@ class StepBlocks {
 
   // Is all that the model has among what is counted here?
   static bool covers(const Model& m) {
-    if (m.has_lines_or_wrenches() || !m.users.empty() || m.rows > 0 || !m.formulas.empty()) return false;
+    if (m.acts_on_bodies() || !m.users.empty() || m.rows > 0 || !m.formulas.empty()) return false;
     for (int i : m.quaternions)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
         if (m.armature[j] != 0) return false;

@@ -41,6 +41,13 @@ using Body = BodyOf<double>;
 template <class R>
 using BodiesOf = std::vector<BodyOf<R>>;
 
+// Where a body is: its axes and centre in the world, and the way from its parent's centre to its own.
+template <class T>
+struct BodyPose {
+  Mat3<T> R;
+  Vec3<T> x, r;
+};
+
 // A point fixed in a body: from its centre, in its axes.
 template <class R>
 struct PointOf {

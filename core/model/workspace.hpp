@@ -10,13 +10,6 @@
 
 namespace symplectree {
 
-// Where a body is: its axes and centre in the world, and the way from its parent's centre to its own.
-template <class T>
-struct BodyPose {
-  Mat3<T> R;
-  Vec3<T> x, r;
-};
-
 // Of the world (body 0) pose, twist and acceleration are never written and stay zero.
 template <class T>
 struct Workspace {

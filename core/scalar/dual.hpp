@@ -39,6 +39,14 @@ struct DualOf {
     using std::cos, std::sin;
     return {cos(a.value), -(sin(a.value) * a.slope)};
   }
+  friend DualOf atan2(const DualOf& y, const DualOf& x) {
+    using std::atan2;
+    return {atan2(y.value, x.value), (x.value * y.slope - y.value * x.slope) / (x.value * x.value + y.value * y.value)};
+  }
+  friend DualOf round(const DualOf& a) {  // a step: no slope
+    using std::round;
+    return {round(a.value), T(0.0)};
+  }
 };
 
 using Dual = DualOf<double>;

@@ -39,6 +39,12 @@ struct Jet {
   }
   friend Jet sin(const Jet& a) { return {std::sin(a.value), Pack<width>(std::cos(a.value)) * a.slope}; }
   friend Jet cos(const Jet& a) { return {std::cos(a.value), Pack<width>(-std::sin(a.value)) * a.slope}; }
+  friend Jet atan2(const Jet& y, const Jet& x) {
+    const double scale = 1 / (x.value * x.value + y.value * y.value);
+    return {std::atan2(y.value, x.value),
+            Pack<width>(scale * x.value) * y.slope - Pack<width>(scale * y.value) * x.slope};
+  }
+  friend Jet round(const Jet& a) { return Jet(std::round(a.value)); }
 };
 
 template <>
@@ -83,6 +89,10 @@ struct DualOf<Jet> {
   }
   friend D sin(const D& a) { return {sin(a.value), cos(a.value) * a.slope}; }
   friend D cos(const D& a) { return {cos(a.value), -(sin(a.value) * a.slope)}; }
+  friend D atan2(const D& y, const D& x) {
+    return {atan2(y.value, x.value), (x.value * y.slope - y.value * x.slope) / (x.value * x.value + y.value * y.value)};
+  }
+  friend D round(const D& a) { return {round(a.value), Jet()}; }
 };
 
 }  // namespace symplectree

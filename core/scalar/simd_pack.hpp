@@ -58,6 +58,16 @@ struct Pack {
     for (int k = 0; k < W; ++k) out.lanes[k] = std::sqrt(a.lanes[k]);
     return out;
   }
+  friend Pack atan2(const Pack& y, const Pack& x) {
+    Pack out;
+    for (int k = 0; k < W; ++k) out.lanes[k] = std::atan2(y.lanes[k], x.lanes[k]);
+    return out;
+  }
+  friend Pack round(const Pack& a) {
+    Pack out;
+    for (int k = 0; k < W; ++k) out.lanes[k] = std::round(a.lanes[k]);
+    return out;
+  }
 };
 
 // Packs lie in memory as plain numbers, so that one loop over these serves.

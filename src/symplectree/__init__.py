@@ -55,6 +55,7 @@ from symplectree.elements import (
     PlaneConstraint,
     PointConstraint,
     RollingConstraint,
+    RotarySpring,
     ScrewConstraint,
     SpatialWrench,
     Spring,
@@ -111,8 +112,8 @@ __all__ = [
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
-    "Spring", "NonlinearSpring", "JointSpring", "Damper", "JointDamper", "JointForce", "BodyWrench", "SpatialWrench",
-    "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
+    "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
+    "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",

@@ -6,8 +6,8 @@ Gravity is not an element.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from reference import user_elements
 from reference.derivatives import pose_derivatives_at, velocity_derivatives_at
 from reference.functions import evaluate
 from symplectree.elements.contract import Kind, UserRows
-from symplectree.elements.rows import JointDamperRow, JointForceRow, JointSpringRow, LineRow, WrenchRow
+from symplectree.elements.rotary_spring import RotarySpringRow
+from symplectree.elements.rows import JointDamperRow, JointForceRow, JointSpringRow, LineRow, PairRow, WrenchRow
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
 
@@ -36,6 +37,25 @@ class Line(NamedTuple):
     c: float
 
 
+class Gauge(NamedTuple):
+    """A scalar s of the poses of two bodies as a function of q, with a potential V(s) and a damper c ṡ.
+
+    ds (nv,), dds (nv, nv): D_i s and D_j D_i s. phi: V, V', V'' at s. c: damping. period: of an angle s, else 0.
+    """
+
+    s: float
+    ds: Array
+    dds: Array
+    phi: tuple[float, float, float]
+    c: float
+    period: float = 0.0
+
+    def change_to(self, s: float) -> float:
+        """s less this one's; of an angle, the shorter way round."""
+        d = s - self.s
+        return d - self.period * round(d / self.period) if self.period else d
+
+
 class Load(NamedTuple):
     """A wrench (torque, force) on a frame; the frame's Jacobian in the wrench's axes (6, nv), and its D_j."""
 
@@ -45,10 +65,11 @@ class Load(NamedTuple):
 
 
 def energy(model: Model, q: Array, element: int | None = None) -> float:
-    """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines, and the user's potentials."""
+    """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines, V(s) of pairs, the user's potentials."""
     springs = sum(0.5 * s.stiffness * (q[s.q] - s.rest) ** 2 for s in _rows(model, JointSpringRow, element))
     users = sum(terms.value for _, terms in _potentials(model, q, 0, element))
-    return float(springs + sum(line.phi[0] for line in _lines(model, q, element)) + users)
+    lines, pairs = _lines(model, q, element), gauges(model, q, element)
+    return float(springs + sum(line.phi[0] for line in lines) + sum(pair.phi[0] for pair in pairs) + users)
 
 
 def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array:
@@ -58,6 +79,8 @@ def energy_gradient(model: Model, q: Array, element: int | None = None) -> Array
         gradient[spring.v] += spring.stiffness * (q[spring.q] - spring.rest)
     for line in _lines(model, q, element):
         gradient += _tension_over_length(line) * line.dd @ line.d
+    for pair in gauges(model, q, element):
+        gradient += pair.phi[1] * pair.ds
     for rows, terms in _potentials(model, q, 1, element):
         gradient[rows.v] += terms.first
     return gradient
@@ -75,6 +98,8 @@ def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
     for line in _lines(model, q, element):
         s, w = _tension_over_length(line), line.dd @ line.u
         hessian += s * (line.dd @ line.dd.T + line.ddd @ line.d) + (line.phi[2] - s) * np.outer(w, w)
+    for pair in gauges(model, q, element):
+        hessian += pair.phi[2] * np.outer(pair.ds, pair.ds) + pair.phi[1] * pair.dds
     for rows, terms in _potentials(model, q, 2, element):
         hessian[np.ix_(rows.v, rows.v)] += terms.second
     return hessian
@@ -86,7 +111,7 @@ def force(model: Model, q: Array, v: Array, inputs: Array | None = None, element
 
 
 def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
-    """The same without the user's forces: a joint's damper −c v; a line's damper −c ℓ̇ D_i ℓ; a wrench Jᵀ F."""
+    """The same without the user's forces: a joint's damper −c v, a line's −c ℓ̇ D_i ℓ, a pair's −c ṡ D_i s, loads Jᵀ F."""
     f = np.zeros(model.nv)
     for damper in _rows(model, JointDamperRow, element):
         f[damper.v] -= damper.damping * v[damper.v]
@@ -95,6 +120,8 @@ def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None
     for line in _lines(model, q, element):
         w = line.dd @ line.u  # D_i ℓ
         f -= line.c * w * (w @ v)
+    for pair in gauges(model, q, element):
+        f -= pair.c * pair.ds * (pair.ds @ v)
     for load in _loads(model, q, inputs, element):
         f += load.J.T @ load.wrench
     return f
@@ -114,6 +141,9 @@ def force_derivatives(
         W = (line.dd @ line.dd.T + line.ddd @ line.d - np.outer(w, w)) / line.length  # D_j D_i ℓ
         dq -= line.c * (W * (w @ v) + np.outer(w, v @ W))
         dv -= line.c * np.outer(w, w)
+    for pair in gauges(model, q, element):
+        dq -= pair.c * (pair.dds * (pair.ds @ v) + np.outer(pair.ds, v @ pair.dds))
+        dv -= pair.c * np.outer(pair.ds, pair.ds)
     for load in _loads(model, q, inputs, element):
         dq += np.einsum("jai,a->ij", load.dJ, load.wrench)
     for rows in user_elements.of_kind(model, "force", element):
@@ -121,6 +151,40 @@ def force_derivatives(
         dq[np.ix_(rows.v, rows.v)] += terms.first
         dv[np.ix_(rows.v, rows.v)] += terms.second
     return dq, dv
+
+
+def rotary_spring(model: Model, q: Array, row: RotarySpringRow) -> Gauge:
+    """The twist θ = atan2(y, x), y = C₂₁ − C₁₂ and x = C₁₁ + C₂₂, of the rotation C = AᵀB from the axes (e, n × e, n) of
+    a to those of b. In terms of its quaternion, y = 4 w (n·v) and x = 2 (w² − (n·v)²): θ = 2 atan2(n·v, w).
+    """
+    A, B = (
+        pose_derivatives_at(model, q, n.body, pose(np.column_stack([e.along, np.cross(n.along, e.along), n.along])))
+        for n, e in ((row.a, row.side_a), (row.b, row.side_b))
+    )
+    (R_a, da, dda), (R_b, db, ddb) = ((P.g[:3, :3], P.dq[..., :3, :3], P.dqdq[..., :3, :3]) for P in (A, B))
+    C = R_a.T @ R_b
+    dC = np.einsum("iba,bc->iac", da, R_b) + np.einsum("ba,ibc->iac", R_a, db)
+    ddC = np.einsum("ijba,bc->ijac", dda, R_b) + np.einsum("ba,ijbc->ijac", R_a, ddb)
+    ddC += np.einsum("iba,jbc->ijac", da, db) + np.einsum("jba,ibc->ijac", da, db)
+    (y, x), (dy, dx), (ddy, ddx) = ((M[..., 1, 0] - M[..., 0, 1], M[..., 0, 0] + M[..., 1, 1]) for M in (C, dC, ddC))
+    square, turn = x * x + y * y, 2 * np.pi
+    ds = (x * dy - y * dx) / square
+    slope = 2 * (x * dx + y * dy) / square  # D_j of x² + y², over it
+    dds = (np.outer(dy, dx) - np.outer(dx, dy) + x * ddy - y * ddx) / square - np.outer(ds, slope)
+    angle = float(np.arctan2(y, x)) - row.rest
+    angle -= turn * round(angle / turn)
+    k = row.stiffness
+    return Gauge(row.rest + angle, ds, dds, (0.5 * k * angle**2, k * angle, k), row.damping, turn)
+
+
+GAUGES: dict[type[PairRow], Callable[[Model, Array, Any], Gauge]] = {  # of each kind of pair
+    RotarySpringRow: rotary_spring,
+}
+
+
+def gauges(model: Model, q: Array, element: int | None = None) -> Iterator[Gauge]:
+    """Of all elements between two bodies that are pairs."""
+    return (of_row(model, q, row) for kind, of_row in GAUGES.items() for row in _rows(model, kind, element))
 
 
 def _rows(model: Model, kind: type[Kind], element: int | None) -> Iterator[Kind]:

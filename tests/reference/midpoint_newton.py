@@ -90,9 +90,9 @@ def direction(
 def tree_form(
     model: Model, q0: Array, q1: Array, h: float, alpha: float, inputs: Array | None = None, tau: Array | None = None
 ) -> list[Form]:
-    """The pieces of −∂r/∂q₁ for every body. Raises ValueError when a line or a wrench couples bodies."""
-    if len(model.tables.lines) or len(model.tables.wrenches):
-        raise ValueError("lines and wrenches are not in this form; use midpoint.residual_jacobian")
+    """The pieces of −∂r/∂q₁ for every body. Raises ValueError when a line, a wrench or a pair couples bodies."""
+    if len(model.tables.lines) or len(model.tables.wrenches) or model.tables.all_pairs():
+        raise ValueError("lines, wrenches and pairs are not in this form; use midpoint.residual_jacobian")
     m = middle(model, q0, q1, h, alpha)
     g, V = local_poses(model, m.q), body_velocities(model, m.q, m.v)
     P, Q, weight = _carried(model, m, g, V)

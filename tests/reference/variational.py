@@ -21,7 +21,7 @@ from scipy.special import bernoulli, factorial
 from reference import user_elements
 from reference.constraints import constraint_jacobian, saddle, step_jacobian, step_values
 from reference.dynamics import inverse_mass_product
-from reference.elements import built_in_force, energy_gradient
+from reference.elements import built_in_force, energy_gradient, gauges
 from reference.kinematics import (
     Q_SIZE,
     body_poses,
@@ -252,7 +252,8 @@ def damping_impulse(model: Model, q0: Array, q1: Array, end: int) -> Array:
     """The damping part of f⁻ (`end` 0) or f⁺ (1), (nv,); it has no h, as velocity × h is a displacement.
 
     Joints: −(c/2)(q₁ − q₀); on the rotation of a Ball or Free joint −(c/2) · 2 vec(q₀* ⊗ q₁) with scalar part ≥ 0,
-    on a Free joint's translation −(c/2) Rᵀ(x₁ − x₀). Lines: −(c/2)(ℓ₁ − ℓ₀) ∂ℓ/∂q. R and ∂ℓ/∂q are those at the end.
+    on a Free joint's translation −(c/2) Rᵀ(x₁ − x₀). Lines: −(c/2)(ℓ₁ − ℓ₀) ∂ℓ/∂q, and pairs
+    likewise. R and ∂ℓ/∂q are those at the end.
     """
     f, d = np.zeros(model.nv), displacements(model, q0, q1, lambda z: 2 * z[1:] * (1 if z[0] >= 0 else -1))[end]
     for damper in model.tables.joint_dampers:
@@ -260,6 +261,8 @@ def damping_impulse(model: Model, q0: Array, q1: Array, end: int) -> Array:
     for row in (row for row in model.tables.lines if row.damping != 0):
         stretch = np.linalg.norm(line(model, q1, row)) - np.linalg.norm(line(model, q0, row))
         f -= 0.5 * row.damping * stretch * length_gradient(model, (q0, q1)[end], row)
+    for start, stop in zip(gauges(model, q0), gauges(model, q1), strict=True):
+        f -= 0.5 * start.c * start.change_to(stop.s) * (start, stop)[end].ds
     return f
 
 

@@ -21,6 +21,19 @@ static void length_gradient(const Model& m, const Line& line, const Workspace<do
   add(line.a.body, xa, -1), add(line.b.body, xb, 1);
 }
 
+// D_j s of a pair at the poses in `at`, (nv).
+template <class Row>
+static Eigen::VectorXd gauge_gradient(const Model& m, const Row& row, const Workspace<double>& at) {
+  Eigen::VectorXd g = Eigen::VectorXd::Zero(m.nv);
+  const Gauge<double> gauge = gauge_of(row, at);
+  const auto add = [&](int i, Spatial<double> f) {
+    for (; i > 0; f = shift_force(f, at.pose[i].r), i = m.bodies[i].parent)
+      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) g[j] += dot(at.S[j], f);
+  };
+  add(row.a.body, gauge.on_a), add(row.b.body, gauge.on_b);
+  return g;
+}
+
 void Direction::begin(Solver solver, NewtonWorkspace& w, double h, const double* q0) {
   solver_ = solver;
   pairs_ = 0;
@@ -77,7 +90,7 @@ void Direction::newton(NewtonWorkspace& w, double h, const double* q0, const dou
     if (w.has_block_terms[i])
       joint_block_terms(w.joint_numbers(), w.m.bodies[i], StepEnds<double>{h, q0, q1}, false, t, block_[i].data());
   }
-  evaluate_damped_lines(w.m, rows.structure, *w.next, rows.next);
+  evaluate_dampers(w.m, rows.structure, *w.next, rows.next);
   rows.evaluate_user_forces(q0, w.displacement.data());
   LoopSystem system = loop_system(w, *w.next, w.A.data(), w.stiff.data());
   rows.solve(system, w.r.data(), rows.next, delta);
@@ -140,6 +153,9 @@ void Direction::dense(NewtonWorkspace& w, double h, const double* q0, const doub
     length_gradient(m, m.lines[l], *w.next, end.data());
     full += 0.5 * m.lines[l].damping * start * end.transpose();
   }
+  for_damped_pairs(m, [&](const auto& row) {
+    full += 0.5 * row.damping * gauge_gradient(m, row, *w.now) * gauge_gradient(m, row, *w.next).transpose();
+  });
   UserTerms t;
   for (int i : rows.structure.user_forces) {
     const UserElement& u = m.users[i];

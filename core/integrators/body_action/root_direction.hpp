@@ -84,7 +84,7 @@ class TreeScheme {
     StepRows& rows = direction_.rows;
     if (rows.structure.rows() == 0) return;
     evaluate_rows<true>(w_.m, rows.structure, q, *w_.now, rows.now);
-    evaluate_damped_lines(w_.m, rows.structure, *w_.now, rows.now);
+    evaluate_dampers(w_.m, rows.structure, *w_.now, rows.now);
   }
   // The impulses of constraints, which the residual includes.
   void set_multipliers(const double* lambda) {

@@ -24,6 +24,7 @@ void spring_loads(StepWorkspace<T, R>& w, Workspace<T>& at, const T* q) {
     at.force[p.body] -= force_at(x, f, p.body, at);
   };
   for (const LineOf<R>& line : w.m.lines) apply_tension(line, w.m.potentials, at, 1, 0, act);
+  add_pair_wrenches(w.m, at, -1, 1, 0, at.force);
 }
 
 // w.load, w.joint_load ← all forces that depend on position only, at the poses in `at`, except gravity.
@@ -65,6 +66,10 @@ void begin_step(StepWorkspace<T, R>& w, T h, const T* q, const T* p, const T* ta
       const Vec3<T> d = position(m.lines[l].b, *w.now) - position(m.lines[l].a, *w.now);
       w.line_length[l] = sqrt(dot(d, d));
     }
+  if (w.damped_pairs) {
+    T* s = w.gauge.data();
+    m.for_pairs([&](const auto& row) { *s++ = gauge_of(row, *w.now).value; });
+  }
 }
 
 // Poses at q', the momenta of all bodies, and w.F, these less what gravity supplies at the beginning. `Holding`: first
@@ -120,12 +125,27 @@ void add_line_damping(StepWorkspace<T, R>& w, bool at_end) {
   }
 }
 
-// Less what loads and damped lines supply at the beginning, after displace.
+// The same for pairs: ∓½ c (s' − s) Ds, with Ds at that end.
+template <class T, class R>
+void add_pair_damping(StepWorkspace<T, R>& w, bool at_end) {
+  if (!w.damped_pairs || w.conservative) return;
+  const T* s = w.gauge.data();
+  w.m.for_pairs([&](const auto& row) {
+    const T& start = *s++;
+    if (vanishes(row.damping)) return;
+    const Gauge<T> end = gauge_of(row, *w.next);
+    const T half = T(at_end ? -0.5 : 0.5) * T(row.damping) * gauge_change(row, start, end.value);
+    add_gauge(row, at_end ? end : gauge_of(row, *w.now), half, w.F);
+  });
+}
+
+// Less what loads and damped lines and pairs supply at the beginning, after displace.
 template <class T, class R>
 void subtract_loads(StepWorkspace<T, R>& w, T h) {
   if (!w.loads) return;
   for (int i = 1; i < w.m.size(); ++i) w.F[i] -= (T(0.5) * h) * w.load[i];
   add_line_damping(w, false);
+  add_pair_damping(w, false);
 }
 
 // What the joint's own rotor and damper take from the residual of body i's coordinates, or give to p' at the end.
@@ -221,6 +241,7 @@ void end_step(StepWorkspace<T, R>& w, StepEnds<T> step, const T* tau, const T* i
     if (w.loads) w.F[i] += half * w.load[i];
   }
   add_line_damping(w, true);
+  add_pair_damping(w, true);
   T t[6];
   for (int i = m.size() - 1; i > 0; --i) {
     const BodyOf<R>& body = m.bodies[i];

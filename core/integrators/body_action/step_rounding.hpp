@@ -22,6 +22,22 @@ inline void add_line_noise(NewtonWorkspace& w, double rounding) {
   }
 }
 
+// The same of damped pairs, whose gauges are rounded as the poses that they are made of.
+inline void add_pair_noise(NewtonWorkspace& w, double rounding) {
+  for_damped_pairs(w.m, [&](const auto& row) {
+    const Gauge<double> g = gauge_of(row, *w.next);
+    const auto size = [&](const Spatial<double>& f, int body) {
+      return norm1(f.angular) + norm1(f.linear) * norm1(w.next->pose[body].x);
+    };
+    const double noise =
+        0.5 * rounding * std::fabs(row.damping) * (size(g.on_a, row.a.body) + size(g.on_b, row.b.body));
+    for (const auto& [body, f] : {std::pair{row.a.body, g.on_a}, std::pair{row.b.body, g.on_b}}) {
+      w.body_noise[body][0] += norm1(f.angular) * noise;
+      w.body_noise[body][1] += norm1(f.linear) * noise;
+    }
+  });
+}
+
 // w.noise ← of each velocity what rounding makes of w.r. Positions are rounded to ε |x| and angles to ε |q|, so momenta
 // carry noise of about (ε/h) m |x|, which is swept to the joints here with absolute values; rotors and dampers on the
 // joints themselves make theirs of ε |q|.
@@ -32,6 +48,7 @@ inline void estimate_noise(NewtonWorkspace& w, double h, const double* q1) {
   const double unit = kRounding * turn / std::fabs(h);
   std::fill(w.body_noise.begin(), w.body_noise.end(), std::array<double, 2>{});
   if (w.damped_lines) add_line_noise(w, unit * std::fabs(h));
+  if (w.damped_pairs) add_pair_noise(w, unit * std::fabs(h));
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     const double torque = w.body_noise[i][0] + unit * (body.inertia.xx + body.inertia.yy + body.inertia.zz);

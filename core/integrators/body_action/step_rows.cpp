@@ -24,11 +24,13 @@ StepRows::StepRows(const Model& model)
       bound(m.size()) {
   for (std::size_t k = 0; k < structure.damped_lines.size(); ++k)
     compliance[m.rows + k] = 2 / m.lines[structure.damped_lines[k]].damping;
-  std::fill(compliance.begin() + m.rows + static_cast<long>(structure.damped_lines.size()), compliance.end(), 1.0);
+  auto next_compliance = compliance.begin() + m.rows + static_cast<long>(structure.damped_lines.size());
+  for_damped_pairs(m, [&](const auto& row) { *next_compliance++ = 2 / row.damping; });
+  std::fill(next_compliance, compliance.end(), 1.0);
 }
 
 void StepRows::evaluate_user_forces(const double* q, const double* v) {
-  std::size_t row = m.rows + structure.damped_lines.size();
+  std::size_t row = structure.first_user_force(m);
   for (int i : structure.user_forces) {
     const UserElement& u = m.users[i];
     const int k = u.size();

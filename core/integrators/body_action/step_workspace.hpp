@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "elements/joint_damper.hpp"
+#include "elements/pair_elements.hpp"
 #include "elements/user_elements_ad.hpp"
 #include "integrators/body_action/body_actions.hpp"
 #include "integrators/body_action/joint_terms.hpp"
@@ -34,10 +35,11 @@ struct StepWorkspace {
   std::vector<T> impulse;                      // of each velocity: what constraints give at the beginning
   std::vector<T> stiff;                        // of each velocity: a/h + c/2
   std::vector<T> line_length;                  // of each line at the beginning
+  std::vector<T> gauge;                        // of each pair at the beginning: s
   std::vector<T> user_impulse, displacement;   // of each velocity: of the user's forces; of the step, over h
   std::vector<R> damping;                      // of each velocity: joint damping
   std::vector<char> has_block_terms;           // of each body: rotor inertia or damping on several coordinates
-  bool damped_lines = false, loads = false;
+  bool damped_lines = false, damped_pairs = false, loads = false;
   UserElementsAD<T, R> users;
   // Of plain numbers:
   std::vector<double> scale;         // of each velocity: size of the terms that r is made of
@@ -59,6 +61,7 @@ struct StepWorkspace {
         impulse(m.nv),
         stiff(m.nv),
         line_length(m.lines.size()),
+        gauge(m.pairs()),
         user_impulse(m.nv),
         displacement(m.nv),
         damping(m.nv),
@@ -79,7 +82,8 @@ struct StepWorkspace {
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
         if (m.bodies[i].nv > 1 && !(vanishes(damping[j]) && vanishes(m.armature[j]))) has_block_terms[i] = 1;
     for (const LineOf<R>& line : m.lines) damped_lines |= !vanishes(line.damping);
-    loads = m.has_lines_or_wrenches();
+    damped_pairs = has_damped_pairs(m);
+    loads = m.acts_on_bodies();
   }
 };
 

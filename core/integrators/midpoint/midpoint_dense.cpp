@@ -7,8 +7,8 @@ namespace symplectree {
 
 MidpointDense::MidpointDense(const Model& m)
     : m_(m), d_(m), e_(m), dq_(m.nv), dv_(m.nv), dqdq_(m.nv, m.nv), dqdv_(dqdq_), dvdv_(dqdq_), full_(dqdq_) {
-  elements_ = m.has_lines_or_wrenches() || !m.joint_springs.empty() || !m.joint_dampers.empty() ||
-              !m.joint_forces.empty() || !m.users.empty();
+  elements_ = m.acts_on_bodies() || !m.joint_springs.empty() || !m.joint_dampers.empty() || !m.joint_forces.empty() ||
+              !m.users.empty();
 }
 
 void MidpointDense::direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1,

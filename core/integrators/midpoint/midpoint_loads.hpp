@@ -1,26 +1,31 @@
-// Lines and wrenches in Newton's matrix of the midpoint action, with the names of midpoint_newton.hpp.
+// Lines, wrenches and pairs in Newton's matrix of the midpoint action, with the names of midpoint_newton.hpp.
 //
 // With lines and wrenches, ξ is needed in full, and y has a third twist ζ̄ that forces without energy work on, half at
 // each end. A wrench Q fixed in the world gives K its turning with the body and c the part −ad_Sᵀ Q. How a line's
 // tension changes with its two ends is local to a body when the other end is the world, and else of rank three (six
-// with a damper), solved for by one more sweep for each.
+// with a damper), solved for by one more sweep for each. Pairs are treated likewise: their wrenches change with the six
+// components of one body's motion against the other's, and by a damper with ṡ.
 #pragma once
 
 #include "integrators/midpoint/line_tension.hpp"
 #include "integrators/midpoint/midpoint_state.hpp"
+#include "integrators/midpoint/pair_change.hpp"
 #include "spatial/block_matrix.hpp"
 
 namespace symplectree {
 
 class MidpointLoads {
  public:
-  // A component of a line's tension between two moving bodies: that of its spring (row 2, ξ̄) or damper (row 4, ζ̄).
+  // A component of a line's tension between two moving bodies: that of its spring (row 2, ξ̄) or damper (row 4, ζ̄). Of
+  // a pair, a component of the motion of one body against the other, or, the seventh, of ṡ.
   struct Coupling {
     int line, row;
     Vec3<double> axis;
+    int pair = -1, component = 0;
   };
 
-  explicit MidpointLoads(const Model& m) : m_(m), couplings_(couplings_of(m)), lines_(m.lines.size()) {}
+  explicit MidpointLoads(const Model& m)
+      : m_(m), couplings_(couplings_of(m)), lines_(m.lines.size()), pairs_(m.pairs()) {}
 
   static std::vector<Coupling> couplings_of(const Model& m) {
     std::vector<Coupling> out;
@@ -33,6 +38,12 @@ class MidpointLoads {
           if (row == 2 ? line.function >= 0 || line.stiffness != 0 : line.damping != 0)
             out.push_back({l, row, axes.column(k)});
     }
+    int index = 0;
+    m.for_pairs([&](const auto& pair) {
+      const int count = is_local(pair) ? 0 : pair.damping != 0 ? 7 : 6;
+      for (int k = 0; k < count; ++k) out.push_back({-1, 0, {}, index, k});
+      ++index;
+    });
     return out;
   }
 
@@ -61,10 +72,17 @@ class MidpointLoads {
       add_turning(matrix, 4, i, position(row.point, at) - at.pose[i].x, f.linear);
       if (i > 0) matrix(i).at[4][2] += hat_times(f.angular, Mat3<double>::identity());
     }
+    PairChange* pair = pairs_.data();
+    m_.for_pairs([&](const auto& row) {
+      *pair = pair_change(row, at);
+      if (pair->is_local()) add_local(matrix, *pair);
+      ++pair;
+    });
   }
 
   // Unit forces of a coupling on the line's ends, times `size`, added to g.
   void pull(const Coupling& c, double size, std::vector<BlockVector<6>>& g) const {
+    if (c.pair >= 0) return pull(pairs_[c.pair], c.component, size, g);
     const LineChange& l = lines_[c.line];
     for (int end = 0; end < 2; ++end) {
       const Vec3<double> f = (end == 0 ? -size : size) * c.axis;
@@ -74,6 +92,7 @@ class MidpointLoads {
 
   // The change of a line's force that motions x of the bodies cause.
   double tension(const Coupling& c, const std::vector<BlockVector<4>>& motions) const {
+    if (c.pair >= 0) return motion(pairs_[c.pair], c.component, motions);
     const LineChange& l = lines_[c.line];
     Vec3<double> way, speed;
     for (int end = 0; end < 2; ++end) {
@@ -86,8 +105,11 @@ class MidpointLoads {
   }
 
  private:
-  // Does the line's change of tension concern one body only?
-  static bool is_local(const Line& line) { return line.a.body == 0 || line.b.body == 0 || line.a.body == line.b.body; }
+  // Does the change of a line's tension, or of a pair's, concern one body only?
+  template <class Row>
+  static bool is_local(const Row& row) {
+    return row.a.body == 0 || row.b.body == 0 || row.a.body == row.b.body;
+  }
 
   // A force fixed in the world at a point of body i: the virtual way of the point, times f × ξ's rotation.
   template <class Matrices>
@@ -115,6 +137,49 @@ class MidpointLoads {
       }
   }
 
+  // The changes of wrench of a pair of which one body is the world.
+  template <class Matrices>
+  static void add_local(Matrices&& matrix, const PairChange& c) {
+    BlockMatrix<6, 4>& A = matrix(c.body[c.mover]);
+    const Spatial<double>& on = c.gauge[c.mover];
+    const auto columns = [&](const std::array<WrenchPair, 6>& of, int first, Vec3<double> Spatial<double>::* part) {
+      return Mat3<double>{of[first][c.mover].*part, of[first + 1][c.mover].*part, of[first + 2][c.mover].*part};
+    };
+    for (int block = 0; block < 2; ++block) {
+      const auto part = block == 0 ? &Spatial<double>::angular : &Spatial<double>::linear;
+      for (int column = 0; column < 2; ++column) {
+        A.at[2 + block][2 + column] += columns(c.spring, 3 * column, part);
+        A.at[4 + block][2 + column] += columns(c.damper, 3 * column, part);
+        A.at[4 + block][column] += outer((-c.damping) * (on.*part), column == 0 ? on.angular : on.linear);
+      }
+    }
+  }
+
+  // Wrenches of a unit of a component of a pair's motion, times `size`, added to g.
+  static void pull(const PairChange& c, int component, double size, std::vector<BlockVector<6>>& g) {
+    for (int end = 0; end < 2; ++end) {
+      BlockVector<6>& to = g[c.body[end]];
+      if (component == 6) {
+        to.add(4, -size * c.damping, c.gauge[end]);
+      } else {
+        to.add(2, size, c.spring[component][end]), to.add(4, size, c.damper[component][end]);
+      }
+    }
+  }
+
+  // That component of the bodies' motions x: of the mover's against the other's, at the mover's centre; or of ṡ.
+  double motion(const PairChange& c, int component, const std::vector<BlockVector<4>>& motions) const {
+    const auto &mover = motions[c.body[c.mover]].at, &other = motions[c.body[c.other()]].at;
+    if (component == 6) {
+      const Spatial<double>&on = c.gauge[c.mover], &against = c.gauge[c.other()];
+      return dot(on.angular, mover[0]) + dot(on.linear, mover[1]) + dot(against.angular, other[0]) +
+             dot(against.linear, other[1]);
+    }
+    const Vec3<double> axis = Mat3<double>::identity().column(component % 3);
+    if (component < 3) return dot(axis, mover[2] - other[2]);
+    return dot(axis, mover[3] - other[3] - cross(other[2], c.arm));
+  }
+
   // A += (way of point p by the twist in y's blocks row, row + 1)ᵀ M (way of point q by that in x's).
   static void couple(BlockMatrix<6, 4>& A, int row, int column, const Vec3<double>& p, const Vec3<double>& q,
                      const Mat3<double>& M) {
@@ -126,6 +191,7 @@ class MidpointLoads {
   const Model& m_;
   std::vector<Coupling> couplings_;
   std::vector<LineChange> lines_;
+  std::vector<PairChange> pairs_;
 };
 
 }  // namespace symplectree

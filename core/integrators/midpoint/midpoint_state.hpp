@@ -36,7 +36,7 @@ struct MidpointState {
   std::vector<Spatial<T>> P;             // of each body: momentum
   std::vector<R> mass;                   // of each body, and its first moment
   std::vector<Vec3<T>> moment;
-  std::vector<Spatial<T>> springs, loads;  // of each body: wrench of line springs; of line dampers and wrenches
+  std::vector<Spatial<T>> springs, loads;  // of each body: wrench of springs; of dampers and loads
 
   MidpointState(const ModelOf<R>& model, double part)
       : m(model),
@@ -81,7 +81,7 @@ struct MidpointState {
   // D L, ∂L/∂v and f, where everything has been placed.
   void forces() {
     joint_elements();
-    if (m.has_lines_or_wrenches()) body_elements();
+    if (m.acts_on_bodies()) body_elements();
     for (int i = 1; i < m.size(); ++i) {
       P[i] = {inertia[i] * at.V[i].angular, T(m.bodies[i].mass) * at.V[i].linear};
       moment[i] = {};
@@ -202,6 +202,10 @@ struct MidpointState {
       const Vec3<T> drag = (T(line.damping) * rate) * s.u;
       act(loads, line.a, a, drag), act(loads, line.b, b, -drag);
     }
+    if (m.has_pairs()) {
+      add_pair_wrenches(m, at, 1, 1, 0, springs);
+      if (!conservative) add_pair_wrenches(m, at, 1, 0, 1, loads);
+    }
     if (conservative) return;
     for (const WrenchOf<R>& row : m.wrenches) {
       const Spatial<T> wrench = world_wrench(row, inputs.data(), at);
@@ -215,7 +219,7 @@ struct MidpointState {
     const Vec3<T>& r = at.pose[i].r;
     const Vec3<T> gravity(m.gravity);
     Spatial<T> F{cross(moment[i], gravity), T(mass[i]) * gravity};
-    const bool elements = m.has_lines_or_wrenches();
+    const bool elements = m.acts_on_bodies();
     if (elements) F += springs[i];
     for (int j = b.v; j < b.v + b.nv; ++j) {
       dv[j] = dot(at.S[j], P[i]) + T(m.armature[j]) * v[j];

@@ -1,8 +1,8 @@
 // The midpoint action h L((1−α) q + α q', (q' − q)/h) in the coordinates themselves, JM08 (22)–(26), JM09 (19)–(22),
 // (43); Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. Residual
-// and exact Newton direction take O(n). A spring or damper between two moving bodies adds three to six sweeps; when
-// these outnumber the coordinates, the full matrix is used, O(n³), as with Solver::Dense, with constraints, prescribed
-// coordinates and elements of the user's own.
+// and exact Newton direction take O(n). A spring or damper between two moving bodies adds three to seven sweeps;
+// when these outnumber the coordinates, the full matrix is used, O(n³), as with Solver::Dense, with constraints,
+// prescribed coordinates and elements of the user's own.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class MidpointScheme {
     const bool many = static_cast<int>(MidpointLoads::couplings_of(m).size()) > m.nv;
     if (solver == Solver::Dense || many || m.rows > 0 || !m.users.empty()) {
       dense_ = std::make_unique<MidpointDense>(m);
-    } else if (m.has_lines_or_wrenches()) {
+    } else if (m.acts_on_bodies()) {
       loaded_ = std::make_unique<LoadedTree>(m);
     } else {
       plain_ = std::make_unique<PlainTree>(m);

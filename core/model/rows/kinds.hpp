@@ -9,15 +9,19 @@
 #include "model/rows/joint_spring.hpp"
 #include "model/rows/line.hpp"
 #include "model/rows/point_row.hpp"
+#include "model/rows/rotary_spring.hpp"
 #include "model/rows/wrench.hpp"
 
-// Struct, and name of the array of its rows, which is also the member of RowsOf.
+// Struct, and name of the array of its rows, which is also the member of RowsOf. Pairs are the elements between two
+// bodies that pair_contract.hpp describes: for these the line here is all that the core needs beside their header.
+#define SYMPLECTREE_PAIR_KINDS(KIND) KIND(RotarySpringOf, rotary_springs)
 #define SYMPLECTREE_ELEMENT_KINDS(KIND) \
   KIND(JointSpringOf, joint_springs)    \
   KIND(JointDamperOf, joint_dampers)    \
   KIND(JointForceOf, joint_forces)      \
   KIND(LineOf, lines)                   \
-  KIND(WrenchOf, wrenches)
+  KIND(WrenchOf, wrenches)              \
+  SYMPLECTREE_PAIR_KINDS(KIND)
 #define SYMPLECTREE_CONSTRAINT_KINDS(KIND) \
   KIND(PointRowOf, point_rows)             \
   KIND(AngleRowOf, angle_rows)             \
@@ -33,7 +37,25 @@ struct RowsOf {
   SYMPLECTREE_ROW_KINDS(SYMPLECTREE_MEMBER)
 #undef SYMPLECTREE_MEMBER
 
-  bool has_lines_or_wrenches() const { return !lines.empty() || !wrenches.empty(); }
+  // Does any element act on bodies, not on coordinates?
+  bool acts_on_bodies() const { return !lines.empty() || !wrenches.empty() || has_pairs(); }
+
+  bool has_pairs() const { return pairs() > 0; }
+  int pairs() const {
+    std::size_t count = 0;
+#define SYMPLECTREE_COUNT(Row, name) count += name.size();
+    SYMPLECTREE_PAIR_KINDS(SYMPLECTREE_COUNT)
+#undef SYMPLECTREE_COUNT
+    return static_cast<int>(count);
+  }
+  // f(row) of every pair, kind by kind.
+  template <class F>
+  void for_pairs([[maybe_unused]] F&& f) const {
+#define SYMPLECTREE_EACH(Row, name) \
+  for (const Row<R>& row : name) f(row);
+    SYMPLECTREE_PAIR_KINDS(SYMPLECTREE_EACH)
+#undef SYMPLECTREE_EACH
+  }
 
   // Constraint rows, those of the user's own not counted.
   int constraint_rows() const {

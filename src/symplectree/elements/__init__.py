@@ -14,6 +14,7 @@ from symplectree.elements.nonlinear_spring import NonlinearSpring
 from symplectree.elements.plane_constraint import PlaneConstraint
 from symplectree.elements.point_constraint import PointConstraint
 from symplectree.elements.rolling_constraint import RollingConstraint
+from symplectree.elements.rotary_spring import RotarySpring
 from symplectree.elements.screw_constraint import ScrewConstraint
 from symplectree.elements.spring import Spring
 from symplectree.elements.user import UserConstraint, UserForce, UserPotential
@@ -24,6 +25,6 @@ __all__ = [
     "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element", "ElementTables",
     "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint", "JointConstraint",
     "JointDamper", "JointForce", "JointSpring", "Lowering", "NonlinearSpring", "PlaneConstraint", "PointConstraint",
-    "RollingConstraint", "ScrewConstraint", "SpatialWrench", "Spring", "UserConstraint", "UserForce", "UserPotential",
-    "WeldConstraint",
+    "RollingConstraint", "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "UserConstraint", "UserForce",
+    "UserPotential", "WeldConstraint",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from symplectree.elements.rows import (
     JointForceRow,
     JointSpringRow,
     LineRow,
+    PairRow,
     Point,
     PointRow,
     Row,
@@ -69,6 +70,7 @@ class ElementTables:
     angle_rows: list[AngleRow] = field(default_factory=list)
     distance_rows: list[DistanceRow] = field(default_factory=list)
     coordinate_rows: list[CoordinateRow] = field(default_factory=list)
+    pairs: dict[str, list[PairRow]] = field(default_factory=dict)  # by the name of the table
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first
     users: list[UserRows] = field(default_factory=list)
@@ -76,7 +78,13 @@ class ElementTables:
     inputs: list[str] = field(default_factory=list)
 
     def of_kind(self, kind: type[Kind]) -> list[Kind]:
+        if issubclass(kind, PairRow):
+            return cast("list[Kind]", self.pairs.setdefault(kind.table, []))
         return cast("list[Kind]", getattr(self, kind.table))
+
+    def all_pairs(self) -> list[PairRow]:
+        """Rows of all pairs, elements between two bodies (`PairRow`)."""
+        return [row for rows in self.pairs.values() for row in rows]
 
     def add(self, row: Row) -> None:
         self.of_kind(type(row)).append(row)
@@ -190,14 +198,18 @@ class Lowering:
             return 0.0, self.tables.inputs.index(value)
         return self.number(value, quantity), -1
 
+    def frames_apart(self, a: Any, b: Any) -> tuple[tuple[int, Array], tuple[int, Array]]:
+        """Body and offset of two frames; raises ModelError where nothing moves one against the other."""
+        place_a, place_b = self.frame(a), self.frame(b)
+        if place_a[0] == place_b[0]:
+            raise ModelError(f"{self.what}: frames {a!r} and {b!r} are on the same body, so it can do nothing")
+        return place_a, place_b
+
     def line(
         self, a: Any, b: Any, *, function: int = -1, stiffness: Any = 0, length: Any = 0, damping: Any = 0
     ) -> None:
         """Add a row between the origins of two frames."""
-        body_a, T_a = self.frame(a)
-        body_b, T_b = self.frame(b)
-        if body_a == body_b:
-            raise ModelError(f"{self.what}: frames {a!r} and {b!r} are on the same body, so it can do nothing")
+        (body_a, T_a), (body_b, T_b) = self.frames_apart(a, b)
         k, rest = self.number(stiffness, "stiffness"), self.number(length, "length")
         if rest < 0:
             raise ModelError(f"{self.what}: length is {rest}; it must be zero or more")

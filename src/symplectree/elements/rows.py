@@ -13,7 +13,8 @@
 | `coordinate_rows` | two coordinates | h = c₁ q₁ (or c₁ φ(q₁)) + c₂ q₂ − constant [that of c q] |
 
 The struct of the same kind in core/model/rows/ has the same names in the same order, which `require_same_fields`
-checks. To add a kind, write both, and name it in `ROW_KINDS`, `ElementTables` and core/model/rows/kinds.hpp.
+checks. To add a kind, write both, and name it in `ROW_KINDS`, `ElementTables` and core/model/rows/kinds.hpp. Kinds of
+elements between two bodies (`PairRow`) are declared beside their element, by `@pair_kind`, and in kinds.hpp.
 
 Bodies are indices of `model.bodies`, -1 the world; points and directions are in the axes of the body's link frame.
 `owner` is the index of the element that a row belongs to, `row` the number of a constraint's row.
@@ -25,11 +26,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from symplectree.lie import Array
+
+Pair = TypeVar("Pair", bound="PairRow")
 
 # Annotated with the count of numbers, where that is not one.
 Vector = Annotated[Array, 3]
@@ -70,6 +73,16 @@ class Row:
     parameters: ClassVar[Mapping[str, Parameter]] = {}  # by the element's name of the quantity
 
     owner: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairRow(Row):
+    """Base of elements between two bodies: a potential V(s) of a scalar s of their poses, and a damper c ṡ.
+
+    Points or axes `a` and `b` name the bodies. One header says the rest (core/model/rows/pair_contract.hpp).
+    """
+
+    damping: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -179,7 +192,7 @@ class CoordinateRow(Row):
     constant: float
 
 
-ROW_KINDS: tuple[type[Row], ...] = (
+ROW_KINDS: list[type[Row]] = [
     JointSpringRow,
     JointDamperRow,
     JointForceRow,
@@ -189,7 +202,14 @@ ROW_KINDS: tuple[type[Row], ...] = (
     AngleRow,
     DistanceRow,
     CoordinateRow,
-)
+]
+
+
+def pair_kind(kind: type[Pair]) -> type[Pair]:
+    """Declare a kind of elements between two bodies."""
+    ROW_KINDS.append(kind)
+    _COLUMNS[kind.table] = _columns(kind)
+    return kind
 
 
 def columns(kind: type[Row]) -> dict[str, range]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from symplectree.constraints.dynamics import velocities
 from symplectree.dynamics import bias_forces, momenta, retract
+from symplectree.elements.rows import LineRow, PairRow
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -25,7 +26,7 @@ def fastest_vibration(model: Model, q: Array, prescribed: Prescribed) -> float:
     """
     tables, still = model.tables, np.zeros(model.nv)
     springs = len(tables.joint_springs) or any(line.function >= 0 or line.stiffness != 0 for line in tables.lines)
-    if not springs or tables.users:  # functions of the user's own are called in the run only
+    if not (springs or tables.all_pairs()) or tables.users:  # functions of the user's own are called in the run only
         return 0.0
 
     def pull(d: Array) -> Array:
@@ -47,7 +48,8 @@ def fastest_decay(model: Model, q: Array, prescribed: Prescribed) -> tuple[float
     it does so for many steps, while positions creep as they should.
     """
     tables = model.tables
-    if not (len(tables.joint_dampers) or any(line.damping != 0 for line in tables.lines)) or tables.users:
+    rows: list[LineRow | PairRow] = [*tables.lines, *tables.all_pairs()]
+    if not (len(tables.joint_dampers) or any(row.damping != 0 for row in rows)) or tables.users:
         return 0.0, ""
 
     def drag(d: Array) -> Array:

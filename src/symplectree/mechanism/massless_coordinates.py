@@ -51,13 +51,19 @@ def _always_idle(model: Model, held: set[int]) -> int | None:
 
 
 def _holds_something(model: Model, index: int) -> bool:
-    """Does a constraint or a line hold on to a body that moves with this velocity, or to its coordinate?"""
+    """Does a constraint, a line or a pair hold on to a body that moves with this velocity, or to its coordinate?"""
     tables = model.tables
     if any(index == row.v for row in tables.distance_rows):
         return True
     if any(index in (row.v1, row.v2) for row in tables.coordinate_rows):
         return True
-    rows: list[Row] = [*tables.point_rows, *tables.angle_rows, *tables.distance_rows, *tables.lines]
+    rows: list[Row] = [
+        *tables.point_rows,
+        *tables.angle_rows,
+        *tables.distance_rows,
+        *tables.lines,
+        *tables.all_pairs(),
+    ]
     held = {body for row in rows for body in bodies(row)}
     mover = int(np.searchsorted(model.v_start, index, side="right")) - 1
     for body in held:

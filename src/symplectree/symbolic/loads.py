@@ -41,10 +41,16 @@ def joint_loads(
 ) -> Vector:
     """Forces of joint springs −k (q − rest), dampers −c v, motors and formulas on each velocity, (nv).
 
-    Raises ModelError on an element that is a Python function.
+    Raises ModelError on an element that is a Python function, or a pair (elements/rows.py).
     """
     import casadi
 
+    for pair in model.tables.all_pairs():
+        element = model.elements[pair.owner]
+        raise ModelError(
+            f"{type(element).__name__} {element.name!r} has no symbolic form; write it as a formula (FormulaPotential, "
+            "FormulaForce) to have its equations"
+        )
     out: Vector = [0.0] * model.nv
     for spring in model.tables.joint_springs:
         stiffness, rest = _quantity(symbols, spring, "stiffness"), _quantity(symbols, spring, "rest")

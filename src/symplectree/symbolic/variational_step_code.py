@@ -70,6 +70,11 @@ def _require_plain(model: Model) -> None:
         if rows := tables.of_kind(kind):
             name = model.elements[rows[0].owner].name
             raise ModelError(f"element {name!r} {what}, for which no step is compiled; use the model as it is")
+    if pairs := tables.all_pairs():
+        name = model.elements[pairs[0].owner].name
+        raise ModelError(
+            f"element {name!r} acts between two bodies, for which no step is compiled; use the model as it is"
+        )
     for user in tables.users:
         if user.kind == "force":
             name = model.elements[user.owner].name
