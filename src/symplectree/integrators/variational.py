@@ -31,6 +31,7 @@ COMPOSITIONS = {
     4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
     6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
 }
+ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
@@ -55,11 +56,11 @@ class Variational:
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
         v = M⁻¹p), "acceleration" (q ⊕ (h v + ½ h² a)). When it leads nowhere, others are tried.
-    tol: relative residual of the step's equations, stages included, at which they count as solved; rounding always does.
-        None is as accurate as the order deserves: 1e-11 of a step of order 2, also where higher orders are composed of
-        these, and 1e-14 of collocation, where 1e-12 saves a fifth of the time. Of order 2 each equation's residual is
-        relative to the terms that it is the sum of. Collocation solves kᵢ = f(zᵢ) for the rates of all stages by fixed
-        points: the residual is estimated from the last two iterates, and is relative to the largest rate of the step.
+    tol: what may be left of each equation of the step, relative to the size of the terms that it is made of; rounding
+        always counts as solved. At order 2, and in each step of a composition, these are the equations of momentum,
+        p − Jᵀμ⁻ + … = 0; of collocation those of its stages, Δqᵢ = h Σ aᵢⱼ q̇ⱼ and pᵢ = p + h Σ aᵢⱼ ṗⱼ. None is as
+        accurate as the order deserves: 1e-11 at order 2 and in compositions, rounding in collocation, where 1e-12
+        saves a fifth of the time.
     max_iterations: of the solver from one guess; substeps: how often a step without solution may be halved.
     """
 
@@ -110,7 +111,7 @@ class Variational:
         import symplectree._core as core
 
         return core.MethodOptions(
-            tolerance=1e-14 if self.tol is None else float(self.tol),
+            tolerance=ROUNDING if self.tol is None else float(self.tol),
             max_iterations=2 * self.max_iterations,
             substeps=self.substeps,
         )
