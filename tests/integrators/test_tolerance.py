@@ -31,8 +31,8 @@ def swing(model: st.Model, order: int, tol: float | None) -> st.Trajectory:
 def test_deviations_are_as_large_as_tol_at_every_order(mass, tol):
     """Of the way that is gone in a step `tol` may be wrong, and as much of the momentum.
 
-    Errors of 100 steps add up, but the last iteration of each leaves less than it may: tenfold either way. The solver is
-    that of order 2 which converges linearly, as collocation does; Newton's often leaves nothing but rounding."""
+    Errors of 100 steps add up, but the last iteration of each leaves less than it may: tenfold either way. The solver
+    is one of order 2 that converges linearly, as collocation does; Newton's often leaves nothing but rounding."""
     model = arm(mass)
     for order in ORDERS:
         exact, run = swing(model, order, 1e-14), swing(model, order, tol)
@@ -46,7 +46,7 @@ def test_deviations_are_as_large_as_tol_at_every_order(mass, tol):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("tol", [1e-6, 1e-9, 1e-12])
 def test_every_equation_counts_for_itself(order, tol, forces):
-    """A pendulum of one gram does not stop short because a weight of a thousand tons, which needs no iterations, falls."""
+    """A pendulum of one gram does not stop short because a thousand tons fall, which needs no iterations."""
     m = st.Mechanism()
     m.world.link("weight", st.Prismatic("z", "z"), mass=1e6)
     m.world.link("bob", st.Revolute("a", "y"), mass=1e-3, com=(0, 0, -0.5))
