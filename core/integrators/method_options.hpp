@@ -15,7 +15,7 @@ struct MethodOptions {
   Retraction retraction = Retraction::Cayley;  // of Reduced
   Solver solver = Solver::Newton;
   Guess guess = Guess::Extrapolate;
-  double tolerance = 1e-11;  // of the residual, relative to what it is made of; of collocation, of the stages
+  double tolerance = 1e-11;  // what may be left of each equation, relative to the size of the terms it is made of
   int max_iterations = 50;   // from one guess
   int substeps = 6;          // how often a step without solution may be halved
 };

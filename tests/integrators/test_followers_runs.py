@@ -44,7 +44,7 @@ def test_every_action_on_random_trees(seed, action, curved):
     check_same(tree_pair(seed, curved=curved), method=st.Variational(action=action), forces={"motor": 0.4, "twist": -1})
 
 
-@pytest.mark.parametrize("order", [4, 6])
+@pytest.mark.parametrize("order", [4, 6, 8])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_higher_orders(seed, order):
     check_same(tree_pair(seed), method=st.Variational(order=order))

@@ -26,6 +26,9 @@ void set_part(Pack<W>& x, int k, double value) {
   x.set(k, value);
 }
 
+// The larger of a and |b|; NaN stays.
+inline double larger(double a, double b) { return exceeds(std::fabs(b), a) ? std::fabs(b) : a; }
+
 // The charts of all joints with a quaternion.
 class Charts {
  public:
@@ -171,6 +174,10 @@ struct ChartFlow {
     momentum_rate(m, q.data(), v.data(), tau, inputs, force.data(), w);
     charts.rates(z, q.data(), p.data(), v.data(), force.data(), rate);
   }
+
+  // The size of v_j, or if larger of what p_j would give to joint j alone: v = M⁻¹p is the difference of such, and
+  // rounded as they are.
+  T speed(int j) const { return larger(larger(T(0), v[j]), p[j] * w.pivot_inverse[j]); }
 };
 
 }  // namespace symplectree

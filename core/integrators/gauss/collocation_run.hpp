@@ -1,11 +1,12 @@
 // Gauss collocation on (q, p): the Galerkin variational integrator with Gauss quadrature, on rotations with paths
 // R exp(w(t)) of polynomial w about the middle of each step (see Chart). Order 2s with s stages, symplectic and
 // symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side, starting from
-// the polynomial through the stages of the steps before.
+// the polynomial through the stages of the steps before, until little is left of each equation, relative to its terms.
 #pragma once
 
 #include "integrators/gauss/chart_flow.hpp"
 #include "integrators/gauss/stage_predictor.hpp"
+#include "integrators/gauss/stage_residual.hpp"
 #include "integrators/method_options.hpp"
 #include "integrators/run_interface.hpp"
 #include "integrators/substeps.hpp"
@@ -19,7 +20,6 @@ class CollocationRun final : public Run {
   CollocationRun(const Model& m, const MethodOptions& options, int stages)
       : m_(m),
         t_(gauss_tableau(stages)),
-        tolerance_(options.tolerance),
         max_iterations_(options.max_iterations),
         substeps_(options.substeps),
         state_(m),
@@ -36,7 +36,8 @@ class CollocationRun final : public Run {
         rate_(size_),
         newest_(size_),
         last_(size_),
-        before_(size_) {
+        before_(size_),
+        residual_(m, options.tolerance) {
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
@@ -67,10 +68,6 @@ class CollocationRun final : public Run {
   const RunReport& report() const override { return report_; }
 
  private:
-  struct Change {
-    double largest, size;  // of a rate between two iterates; of the rates
-  };
-
   // tau and inputs at an instant.
   static std::pair<const double*, const double*> at_instant(const ForceSource& forces, double t, const double* q,
                                                             const double* v) {
@@ -85,15 +82,18 @@ class CollocationRun final : public Run {
     charts_.begin(state_.q.data(), state_.x.data(), start_.data());
     predict(t, forces);
     const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
-    double last = INFINITY;
+    StageChange last{INFINITY, INFINITY, INFINITY};
     for (int it = 0; it < max_iterations_; ++it) {
       ++report_.iterations;
-      const auto [change, size] = together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
-      if (!std::isfinite(change)) return fail();
+      residual_.begin();
+      together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
+      const StageChange change = residual_.change({h, t_.stages, a_}, start_, rate_, newest_);
+      if (!std::isfinite(change.allowed)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
-      const double ratio = it == 0 ? 1 : std::min(change / last, 0.5);
-      if (change * ratio <= tolerance_ * size || (change < 1e-10 * size && change >= last)) return finish(h);
-      if (it > 8 && change > 2 * last) return fail();
+      const double ratio = it == 0 ? 1 : std::min(change.allowed / last.allowed, 0.5);
+      const bool stands = change.near_rounding() && change.rounding >= last.rounding;
+      if (change.allowed * ratio <= 1 || stands) return finish(h);
+      if (it > 8 && change.rate > 2 * last.rate) return fail();
       last = change;
     }
     return fail();
@@ -133,24 +133,19 @@ class CollocationRun final : public Run {
     z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
   }
 
-  // One iteration of all stages side by side.
-  Change iterate_together(double h, const ForceSource& forces) {
+  // rate_ ← those of all stages side by side; newest_ ← the rates before.
+  void iterate_together(double h, const ForceSource& forces) {
     centre(h);
     for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
     all_.evaluate(charts_, z_.data(), newest_.data(),
                   [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
-    Pack<W> change, size;
-    for (int k = 0; k < size_; ++k) {
-      change = larger(change, newest_[k] - rate_[k]);
-      size = larger(size, newest_[k]);
-    }
     std::swap(newest_, rate_);
-    return {largest(change), largest(size)};
+    residual_.add_speeds(all_);
   }
 
-  // One iteration of the stages one after the other, each with the newest rates of the others.
-  Change iterate_in_turn(double t, double h, const ForceSource& forces) {
-    Change out{0, 0};
+  // The same for the stages one after the other, each with the newest rates of the others.
+  void iterate_in_turn(double t, double h, const ForceSource& forces) {
+    newest_ = rate_;
     centre(h);
     for (int i = 0; i < t_.stages; ++i) {
       for (int k = 0; k < 2 * m_.nv; ++k) {
@@ -160,22 +155,9 @@ class CollocationRun final : public Run {
       const double at = t + t_.c[i] * h;
       one_.evaluate(charts_, end_.data(), slope_.data(),
                     [&](auto* x, auto* u) { return at_instant(forces, at, x, u); });
-      for (int k = 0; k < size_; ++k) {
-        const double change = std::fabs(slope_[k] - rate_[k][i]);
-        if (exceeds(change, out.largest)) out.largest = change;
-        out.size = std::max(out.size, std::fabs(slope_[k]));
-        rate_[k].set(i, slope_[k]);
-      }
+      for (int k = 0; k < size_; ++k) rate_[k].set(i, slope_[k]);
+      residual_.add_speeds(one_);
     }
-    return out;
-  }
-
-  // The largest of all parts, NaN when there is one.
-  static double largest(const Pack<W>& x) {
-    double out = 0;
-    for (int k = 0; k < W; ++k)
-      if (exceeds(x[k], out)) out = x[k];
-    return out;
   }
 
   bool fail() {
@@ -211,7 +193,6 @@ class CollocationRun final : public Run {
 
   const Model& m_;
   Tableau t_;
-  double tolerance_;
   int max_iterations_, substeps_;
   RunState state_;
   RunReport report_;
@@ -226,6 +207,7 @@ class CollocationRun final : public Run {
   int known_ = 0;                                           // how many of the steps before serve to predict
   std::size_t best_ = 0;
   double h_ = 0;
+  StageResidual<W> residual_;
 };
 
 }  // namespace symplectree

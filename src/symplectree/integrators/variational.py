@@ -22,14 +22,26 @@ from symplectree.validation import is_fraction, is_positive
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
 SOLVERS = ("newton", "riqn", "broyden", "dense")
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")
-# Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step.
+# Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step
+# (Hairer, Lubich, Wanner, V.3.2: Suzuki (1990); Kahan and Li (1997); Suzuki and Umeno (1993), (3.11)).
 _SUZUKI = 1 / (4 - 4 ** (1 / 3))
 _KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
+_SUZUKI_UMENO = (
+    0.74167036435061295344822780,
+    -0.40910082580003159399730010,
+    0.19075471029623837995387626,
+    -0.57386247111608226665638773,
+    0.29906418130365592384446354,
+    0.33462491824529818378495798,
+    0.31529309239676659663205666,
+)
 COMPOSITIONS = {
     2: (1.0,),
     4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
     6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
+    8: (*_SUZUKI_UMENO, 1 - 2 * sum(_SUZUKI_UMENO), *reversed(_SUZUKI_UMENO)),
 }
+ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
@@ -48,17 +60,17 @@ class Variational:
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
         Then action, alpha, solver and guess do not matter. With constraints, coordinates that follow others
-        (`eliminate=True`) or prescribed ones: 4 (Suzuki) and 6 (Kahan and Li) by symmetric composition of 5 and 9 steps
-        of the action, some of them backwards.
+        (`eliminate=True`) or prescribed ones: 4 (Suzuki), 6 (Kahan and Li) and 8 (Suzuki and Umeno) by symmetric
+        composition of 5, 9 and 15 steps of the action, some of them backwards.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4);
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
         v = M⁻¹p), "acceleration" (q ⊕ (h v + ½ h² a)). When it leads nowhere, others are tried.
-    tol: relative residual of the step's equations, stages included, at which they count as solved; rounding always does.
-        None is as accurate as the order deserves: 1e-11 of a step of order 2, also where higher orders are composed of
-        these, and 1e-14 of collocation, where 1e-12 saves a fifth of the time. Of order 2 each equation's residual is
-        relative to the terms that it is the sum of. Collocation solves kᵢ = f(zᵢ) for the rates of all stages by fixed
-        points: the residual is estimated from the last two iterates, and is relative to the largest rate of the step.
+    tol: what may be left of each equation of the step, relative to the size of the terms that it is made of; rounding
+        always counts as solved. At order 2, and in each step of a composition, these are the equations of momentum,
+        p − Jᵀμ⁻ + … = 0; of collocation those of its stages, Δqᵢ = h Σ aᵢⱼ q̇ⱼ and pᵢ = p + h Σ aᵢⱼ ṗⱼ. None is as
+        accurate as the order deserves: 1e-11 at order 2 and in compositions, rounding in collocation, where 1e-12
+        saves a fifth of the time.
     max_iterations: of the solver from one guess; substeps: how often a step without solution may be halved.
     """
 
@@ -86,8 +98,6 @@ class Variational:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
-        if self.order > 6 and (model.full.rows or prescribed):
-            raise ModelError("with constraints, followers or prescribed coordinates there are orders 2, 4 and 6, not 8")
         return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
 
     def native_options(self, tol: float) -> Any:
@@ -109,7 +119,7 @@ class Variational:
         import symplectree._core as core
 
         return core.MethodOptions(
-            tolerance=1e-14 if self.tol is None else float(self.tol),
+            tolerance=ROUNDING if self.tol is None else float(self.tol),
             max_iterations=2 * self.max_iterations,
             substeps=self.substeps,
         )
