@@ -112,6 +112,9 @@ def closed_mechanism(
     q, v, _ = random_state(tree, seed)
     plain = [place for place in tree.joints.values() if place.joint.nq == place.joint.nv == 1]
     carriers = [m.world, *(f for f in m.tree if f.joint.nv > 0)]
+    other = np.random.default_rng([seed, 2])
+    a, b = (carriers[i].name for i in other.choice(len(carriers), 2, replace=False))
+    m.add(st.RotarySpring(a, b, stiffness=2.0, rest=0.5, damping=0.2, axis=_random_unit(other)))
     for k, kind in enumerate(rng.choice(CONSTRAINTS, 4, replace=False) if kinds is None else kinds):
         first, second = (plain[i] for i in rng.choice(len(plain), 2, replace=False))
         x, y = float(q[first.q_start]), float(q[second.q_start])
@@ -125,8 +128,6 @@ def closed_mechanism(
         T = inverse(st.pose(tree, q, b.name)) @ pose(x=apart) @ st.pose(tree, q, a.name) @ T
         b.frame(ends[1], at=T[:3, 3], rotate=T[:3, :3])
         m.add(_closing(kind, ends, (first.joint.name, second.joint.name), x, y))
-    a, b = (carriers[i].name for i in rng.choice(len(carriers), 2, replace=False))
-    m.add(st.RotarySpring(a, b, stiffness=2.0, rest=0.5, damping=0.2, axis=_random_unit(rng)))
     model = m.build()
     return model, q, st.project_velocity(model, q, v)
 

@@ -51,7 +51,7 @@ struct Pack {
   // The larger of a and |b|, part by part; NaN stays.
   friend Pack larger(const Pack& a, const Pack& b) {
     const Lanes size = b.lanes < 0 ? -b.lanes : b.lanes;
-    return Pack((size <= a.lanes) | (a.lanes != a.lanes) ? a.lanes : size);
+    return Pack(size <= a.lanes ? a.lanes : size);
   }
   friend Pack sqrt(const Pack& a) {
     Pack out;

@@ -82,18 +82,19 @@ class CollocationRun final : public Run {
     charts_.begin(state_.q.data(), state_.x.data(), start_.data());
     predict(t, forces);
     const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
+    const StageSums<W> sums{h, t_.stages, a_};
     StageChange last{INFINITY, INFINITY, INFINITY};
     for (int it = 0; it < max_iterations_; ++it) {
       ++report_.iterations;
-      residual_.begin();
       together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
-      const StageChange change = residual_.change({h, t_.stages, a_}, start_, rate_, newest_);
-      if (!std::isfinite(change.allowed)) return fail();
+      if (it == 0) together ? residual_.scale(sums, start_, rate_, all_) : residual_.scale(sums, start_, rate_, one_);
+      const StageChange change = residual_.change(sums, rate_, newest_);
+      if (!std::isfinite(change.rates)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
       const double ratio = it == 0 ? 1 : std::min(change.allowed / last.allowed, 0.5);
       const bool stands = change.near_rounding() && change.rounding >= last.rounding;
       if (change.allowed * ratio <= 1 || stands) return finish(h);
-      if (it > 8 && change.rate > 2 * last.rate) return fail();
+      if (it > 8 && change.rates > 2 * last.rates) return fail();
       last = change;
     }
     return fail();
@@ -140,7 +141,6 @@ class CollocationRun final : public Run {
     all_.evaluate(charts_, z_.data(), newest_.data(),
                   [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
     std::swap(newest_, rate_);
-    residual_.add_speeds(all_);
   }
 
   // The same for the stages one after the other, each with the newest rates of the others.
@@ -156,7 +156,6 @@ class CollocationRun final : public Run {
       one_.evaluate(charts_, end_.data(), slope_.data(),
                     [&](auto* x, auto* u) { return at_instant(forces, at, x, u); });
       for (int k = 0; k < size_; ++k) rate_[k].set(i, slope_[k]);
-      residual_.add_speeds(one_);
     }
   }
 

@@ -10,10 +10,10 @@
 
 namespace symplectree {
 
-// The largest change of an equation between two iterates, relative to what may be left of it, and to rounding; and the
-// largest of a rate.
+// The largest change of an equation between two iterates, relative to what may be left of it, and to rounding; and by
+// how much all rates changed.
 struct StageChange {
-  double allowed, rounding, rate;
+  double allowed, rounding, rates;
 
   // Is it so small that iterations which no longer make it smaller are at an end?
   bool near_rounding() const { return rounding < 1e4; }
@@ -50,54 +50,57 @@ class StageResidual {
       for (int k = 0; k < 3; ++k) velocity_of_.push_back(b.v + k);
       for (int k = b.v; k < b.v + b.nv; k += 3) triples_.insert(triples_.end(), {k, m.nv + k});
     }
-    terms_.resize(velocity_of_.size());
+    allowed_.resize(velocity_of_.size()), noise_.resize(velocity_of_.size());
   }
 
-  // An iteration begins.
-  void begin() { std::fill(speed_.begin(), speed_.end(), 0.0); }
-
-  // It evaluated one more stage, or all side by side.
+  // What may be left of each equation, from the rates of (c, π, G) in a step from `start`, of which `flow` has the last
+  // state, or all side by side.
   template <class T>
-  void add_speeds(const ChartFlow<T>& flow) {
-    for (int j = 0; j < m_.nv; ++j) {
+  void scale(const StageSums<W>& sums, const std::vector<double>& start, const std::vector<Pack<W>>& rate,
+             const ChartFlow<T>& flow) {
+    const int n = m_.nv, size = velocity_of_.size();
+    const double step = std::fabs(sums.h);
+    std::fill(speed_.begin(), speed_.end(), 0.0);
+    for (int j = 0; j < n; ++j) {
       double& speed = speed_[root_[m_.body_of[j]]];
       speed = larger(speed, largest(flow.speed(j)));
     }
-  }
-
-  // It changed the rates of (c, π, G) from `before` to `rate`, in a step from `start`; `before` is overwritten.
-  StageChange change(const StageSums<W>& sums, const std::vector<double>& start, const std::vector<Pack<W>>& rate,
-                     std::vector<Pack<W>>& before) {
-    const int n = m_.nv, size = velocity_of_.size();
-    const double step = std::fabs(sums.h);
     std::fill(carried_.begin(), carried_.end(), 0.0);
-    Pack<W> changed;
-    for (int k = 0; k < size; ++k) {
-      Pack<W> change, terms;
-      for (int j = 0; j < sums.stages; ++j) {
-        change += sums.a[j] * Pack<W>(rate[k][j] - before[k][j]);
-        terms += larger(Pack<W>(), sums.a[j] * Pack<W>(rate[k][j]));
-      }
-      changed = larger(changed, rate[k] - before[k]);
-      before[k] = Pack<W>(step) * change, terms_[k] = Pack<W>(step) * terms;
-      if (k < n) continue;
-      const double momentum = std::fabs(start[n + velocity_of_[k]]);
-      terms_[k] += Pack<W>(momentum);
+    for (int k = n; k < size; ++k) {
       double& carried = carried_[m_.body_of[velocity_of_[k]]];
-      carried = larger(carried, momentum + kComputed * step * largest(rate[k]));
+      carried = larger(carried, std::fabs(start[n + velocity_of_[k]]) + kComputed * step * largest(rate[k]));
     }
-    for (const int k : triples_) terms_[k] = terms_[k + 1] = terms_[k + 2] = terms_[k] + terms_[k + 1] + terms_[k + 2];
     for (int i = m_.size() - 1; i > 0; --i) {
       double& parent = carried_[m_.bodies[i].parent];
       parent = larger(parent, carried_[i]);
     }
-    Pack<W> allowed, rounding;
     for (int k = 0; k < size; ++k) {
-      const Pack<W> noise(k < n ? position_noise(k, step, start[k]) : momentum_noise(k));
-      allowed = larger(allowed, before[k] / larger(noise, Pack<W>(tolerance_) * terms_[k]));
-      rounding = larger(rounding, before[k] / noise);
+      Pack<W> terms;
+      for (int j = 0; j < sums.stages; ++j) terms += larger(Pack<W>(), sums.a[j] * Pack<W>(rate[k][j]));
+      allowed_[k] = Pack<W>(step) * terms + Pack<W>(k < n ? 0.0 : std::fabs(start[n + velocity_of_[k]]));
     }
-    return {largest(allowed), largest(rounding), largest(changed)};
+    for (const int k : triples_)
+      allowed_[k] = allowed_[k + 1] = allowed_[k + 2] = allowed_[k] + allowed_[k + 1] + allowed_[k + 2];
+    for (int k = 0; k < size; ++k) {
+      const double noise = k < n ? position_noise(k, step, start[k]) : momentum_noise(k);
+      allowed_[k] = Pack<W>(step) / larger(Pack<W>(noise), Pack<W>(tolerance_) * allowed_[k]);
+      noise_[k] = step / noise;
+    }
+  }
+
+  // Of an iteration that changed the rates from `before` to `rate`.
+  StageChange change(const StageSums<W>& sums, const std::vector<Pack<W>>& rate,
+                     const std::vector<Pack<W>>& before) const {
+    Pack<W> allowed, rounding, rates;
+    for (std::size_t k = 0; k < rate.size(); ++k) {
+      const Pack<W> d = rate[k] - before[k];
+      Pack<W> sum;
+      for (int j = 0; j < sums.stages; ++j) sum += sums.a[j] * Pack<W>(d[j]);
+      allowed = larger(allowed, sum * allowed_[k]);
+      rounding = larger(rounding, sum * Pack<W>(noise_[k]));
+      rates += larger(Pack<W>(), d);  // a sum, in which what is not finite stays
+    }
+    return {largest(allowed), largest(rounding), largest(rates)};
   }
 
  private:
@@ -118,7 +121,8 @@ class StageResidual {
   std::vector<int> triples_;      // rates that are the first of the three of a vector, which have one size
   std::vector<double> speed_;     // of each body on the ground: of all that it carries
   std::vector<double> carried_;   // of each body: size of the momenta and impulses that it carries
-  std::vector<Pack<W>> terms_;    // of each equation: size of the terms that it is made of
+  std::vector<Pack<W>> allowed_;  // of each equation: h over what may be left of it
+  std::vector<double> noise_;     // h over its rounding
 };
 
 }  // namespace symplectree

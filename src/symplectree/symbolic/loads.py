@@ -41,16 +41,10 @@ def joint_loads(
 ) -> Vector:
     """Forces of joint springs −k (q − rest), dampers −c v, motors and formulas on each velocity, (nv).
 
-    Raises ModelError on an element that is a Python function, or a pair (elements/rows.py).
+    Raises ModelError on an element that is a Python function.
     """
     import casadi
 
-    for pair in model.tables.all_pairs():
-        element = model.elements[pair.owner]
-        raise ModelError(
-            f"{type(element).__name__} {element.name!r} has no symbolic form; write it as a formula (FormulaPotential, "
-            "FormulaForce) to have its equations"
-        )
     out: Vector = [0.0] * model.nv
     for spring in model.tables.joint_springs:
         stiffness, rest = _quantity(symbols, spring, "stiffness"), _quantity(symbols, spring, "rest")
@@ -102,7 +96,13 @@ class Loads:
 
     @cached_property
     def wrenches(self) -> list[tuple[Vector, Vector]]:
-        """(F, N) on each body about its origin, in its axes."""
+        """(F, N) on each body about its origin, in its axes. Raises ModelError on pairs (elements/rows.py)."""
+        for pair in self.model.tables.all_pairs():
+            element = self.model.elements[pair.owner]
+            raise ModelError(
+                f"{type(element).__name__} {element.name!r} has no symbolic form; write it as a formula (FormulaPotential, "
+                "FormulaForce) to have its equations"
+            )
         out: list[tuple[Vector, Vector]] = [([0.0] * 3, [0.0] * 3) for _ in self.links]
         for line in self.model.tables.lines:
             self._line(line, out)
