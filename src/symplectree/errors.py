@@ -82,9 +82,9 @@ class ConvergenceError(SymplectreeError, ArithmeticError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles with the trajectory, unless its model holds what cannot be pickled, such as a joint of a local class."""
         made = partial(type(self), step=self.step, time=self.time, residual=self.residual, coordinate=self.coordinate)
-        kept = dict(self.__dict__)
+        state = dict(self.__dict__)
         try:
             pickle.dumps(self.trajectory and self.trajectory.model)
         except Exception:
-            kept["trajectory"] = None
-        return made, self.args, kept
+            state["trajectory"] = None
+        return made, self.args, state

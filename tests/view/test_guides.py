@@ -13,7 +13,7 @@ from symplectree.view.surfaces import surface
 BODY = {"mass": 1, "inertia": (0.01, 0.01, 0.01)}
 
 
-def ways(picture, name="way"):
+def paths(picture, name="path"):
     return [solid for solid in picture.solids if solid.name.startswith(name)]
 
 
@@ -31,15 +31,15 @@ def test_a_wire_is_a_tube_around_the_curve_in_the_parents_frame():
     model = bead(helix)
     traj = run(model, v0={"s": 1.0})
     picture = scene(model, traj.q[0], visited=traj.q)
-    (way,) = ways(picture)
-    assert way.body == -1
-    np.testing.assert_array_equal(way.pose, model.placement[0])
-    vertices, _ = surface(way)
+    (path,) = paths(picture)
+    assert path.body == -1
+    np.testing.assert_array_equal(path.pose, model.placement[0])
+    vertices, _ = surface(path)
     s = np.linspace(-7, 7, 20001)
     gaps = [np.linalg.norm(np.array(helix(s)).T - vertex, axis=1).min() for vertex in vertices[::97]]
     wire = max(0.6 * picture.radius, 0.003 * picture.size)
     np.testing.assert_allclose(gaps, wire, rtol=0.02)  # the nearest of points that are a third of it apart
-    points = vertices @ way.pose[:3, :3].T + way.pose[:3, 3]
+    points = vertices @ path.pose[:3, :3].T + path.pose[:3, 3]
     path = traj.pose("bead")[:, :3, 3]
     assert all(np.linalg.norm(points - at, axis=1).min() < 3 * wire for at in path)  # all that is visited is drawn
     turn = np.unwrap(np.arctan2(vertices[::9, 1], vertices[::9, 0]))
@@ -47,12 +47,12 @@ def test_a_wire_is_a_tube_around_the_curve_in_the_parents_frame():
 
 
 def test_a_lone_configuration_shows_a_piece_and_a_closed_curve_is_drawn_once():
-    vertices, _ = surface(ways(scene(bead(wave, frame="up"), {"s": 1.0}))[0])
+    vertices, _ = surface(paths(scene(bead(wave, frame="up"), {"s": 1.0}))[0])
     assert np.ptp(vertices[:, 0]) == pytest.approx(2 * np.pi, rel=0.02)
     ring = bead(lambda s: (np.cos(s), np.sin(s), 0 * s))
     many = np.linspace(0, 100, 1001)[:, None]  # sixteen times round
-    (way,) = ways(scene(ring, [0.0], visited=many))
-    vertices, _ = surface(way)
+    (path,) = paths(scene(ring, [0.0], visited=many))
+    vertices, _ = surface(path)
     angle = np.unwrap(np.arctan2(vertices[::9, 1], vertices[::9, 0]))
     assert np.ptp(angle) == pytest.approx(2 * np.pi, abs=1e-3)  # its ends are cut at right angles to the last chord
 
@@ -63,8 +63,8 @@ def test_a_surface_is_drawn_over_what_is_visited():
     model = m.build()
     q = np.stack([np.linspace(-1, 2, 30), np.linspace(0.5, 0.6, 30)], 1)
     picture = scene(model, q[0], visited=q)
-    (way,), (net,) = ways(picture), ways(picture, "net")
-    vertices, faces = surface(way)
+    (path,), (net,) = paths(picture), paths(picture, "net")
+    vertices, faces = surface(path)
     x, y, z = vertices.T
     np.testing.assert_allclose(z, 0.1 * x * y, atol=1e-12)
     assert x.min() == pytest.approx(-1.6, abs=0.02) and x.max() == pytest.approx(2.6, abs=0.02)  # a fifth of its size
@@ -82,7 +82,7 @@ def test_rolling_bodies_carry_their_whole_surface():
     model = m.build()
     traj = st.simulate(model, {"c": (0.3, 0.1, 0, 0, 0)}, duration=0.3, dt=0.01)
     picture = film(traj).scene
-    base, ball = ways(picture)
+    base, ball = paths(picture)
     assert (base.body, ball.body) == (0, 1)
     for solid, axes in ((base, (2, 1.5, 1)), (ball, (0.3, 0.25, 0.2))):
         vertices, _ = surface(solid)
@@ -101,10 +101,10 @@ def test_wheels_have_a_rim_and_a_spoke():
     m.world.link("wheel", st.RollingJoint.wheel("w", radius=0.5, on=2.0, inside=True), **BODY)
     model = m.build()
     picture = scene(model, [0.3], visited=np.linspace(-0.3, 0.3, 20)[:, None])
-    track, rim = ways(picture)
+    track, rim = paths(picture)
     assert (track.body, rim.body) == (-1, 0)
     np.testing.assert_allclose(np.hypot(*surface(rim)[0][:, :2].T), 0.5, atol=0.03)
-    assert len(ways(picture, "spoke")) == 1
+    assert len(paths(picture, "spoke")) == 1
 
 
 def test_looks_of_formula_joints():
@@ -114,7 +114,7 @@ def test_looks_of_formula_joints():
     )
     m.world.link("a", joint, **BODY)
     again = st.loads(m.to_sexpr()).build()  # files hold them
-    base, moving = ways(scene(again, [0.1]))
+    base, moving = paths(scene(again, [0.1]))
     assert (base.body, moving.body) == (-1, 0)
     np.testing.assert_allclose(np.ptp(surface(base)[0], axis=0), (2.6, 2.6, 0.6), rtol=0.01)  # all of it
     with pytest.raises(st.ModelError, match="'q': base_surface gives 2 numbers; 3 are needed"):
@@ -125,21 +125,21 @@ def test_looks_of_formula_joints():
 
 def test_what_has_no_value_or_is_far_away_is_left_out():
     model = bead(lambda s: (s, 0 * s, -np.sqrt(1 - s**2)), frame="fixed")
-    vertices, _ = surface(ways(scene(model, [0.9], visited=np.linspace(-0.9, 0.9, 30)[:, None]))[0])
+    vertices, _ = surface(paths(scene(model, [0.9], visited=np.linspace(-0.9, 0.9, 30)[:, None]))[0])
     assert np.isfinite(vertices).all() and np.abs(vertices[:, 0]).max() < 1.1
     model = bead(lambda s: (s, 0 * s, 1 / s), frame="fixed", start=1.0)
-    vertices, _ = surface(ways(scene(model, [1.0], visited=np.linspace(0.5, 2, 30)[:, None]))[0])
+    vertices, _ = surface(paths(scene(model, [1.0], visited=np.linspace(0.5, 2, 30)[:, None]))[0])
     assert np.abs(vertices).max() < 20
 
 
-def test_stick_figures_have_ways():
+def test_stick_figures_have_paths():
     model = bead(wave, frame="up")
-    (line,) = sticks(model, {"s": 0.3}, visited=np.array([[0.0], [2.0]])).ways
+    (line,) = sticks(model, {"s": 0.3}, visited=np.array([[0.0], [2.0]])).paths
     T = model.placement[0]
     x, y, z = ((line - T[:3, 3]) @ T[:3, :3]).T
     np.testing.assert_allclose(z, 0.3 * np.sin(x), atol=1e-12)
     assert x.min() < 0 and x.max() > 2 and np.abs(y).max() < 1e-12
-    assert sticks(model, {"s": 0.3}).ways
+    assert sticks(model, {"s": 0.3}).paths
 
 
 def test_a_picture_of_a_lone_bead_at_rest():

@@ -18,7 +18,7 @@ from symplectree.cli.demo import demo
 from symplectree.cli.info import info
 from symplectree.cli.plot import plot
 from symplectree.cli.run import run
-from symplectree.cli.say import Misuse, told
+from symplectree.cli.say import Misuse, note
 from symplectree.cli.view import view
 from symplectree.errors import ModelError, SymplectreeError
 from symplectree.version import version
@@ -58,7 +58,7 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
             warnings.showwarning = _note
             app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except KeyboardInterrupt:
-        told("stopped by Ctrl-C")
+        note("stopped by Ctrl-C")
         return 130
     except CycloptsError as error:
         return _failed(error, f"{error}\nSee symplectree --help, or symplectree COMMAND --help.", 2, debug)
@@ -78,9 +78,9 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
 def _failed(error: BaseException, text: str, code: int, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
-    told(f"error: {text}")
+    note(f"error: {text}")
     return code
 
 
 def _note(message: Warning | str, *rest: Any, **more: Any) -> None:
-    told(f"note: {message}")
+    note(f"note: {message}")

@@ -16,7 +16,7 @@ from symplectree.cli.files import (
     writable,
     write_page,
 )
-from symplectree.cli.say import Misuse, said
+from symplectree.cli.say import Misuse, report
 from symplectree.io.atomic_write import replacing
 from symplectree.io.results import SUFFIXES
 
@@ -58,4 +58,4 @@ def convert(
     else:
         write_page(trajectory_in(file, model) if is_result(file) else still(file, base, packages), out)
         return
-    said("written", str(out))
+    report("written", str(out))

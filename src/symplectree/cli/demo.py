@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from symplectree.cli.demos import DEMOS, FIRST
 from symplectree.cli.files import start_of, writable, write_page, write_plot
 from symplectree.cli.run import LATER
-from symplectree.cli.say import Misuse, said, summarize
+from symplectree.cli.say import Misuse, report, summarize
 from symplectree.io import bundled_models, loads
 from symplectree.mechanism.model import unknown
 from symplectree.simulation.simulate import simulate
@@ -60,11 +60,11 @@ def demo(
         prescribed=one.motions(at) or None, progress=LATER,
     )  # fmt: skip
     spent = time.perf_counter() - begin
-    said("computed", f"{one.duration:g} s in steps of {one.dt:g} s, within {spent:.2f} s")
+    report("computed", f"{one.duration:g} s in steps of {one.dt:g} s, within {spent:.2f} s")
     summarize(traj)
     write_plot(traj, folder / f"{chosen}.png", one.look)
     traj.save(results)
-    said("results", str(results))
+    report("results", str(results))
     write_page(traj, folder / f"{chosen}.html")
     print(f"\nGo on with\n  symplectree info {chosen}\n  symplectree view {results}")
     print(f"  symplectree plot {results} momentum --out momentum.png")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from symplectree.cli.say import Misuse, said, waiting
+from symplectree.cli.say import Misuse, report, waiting
 from symplectree.constraints.assembly import CLOSED, assemble, start_errors
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ModelError, ResultError
@@ -78,7 +78,7 @@ def start_of(model: Model, initial: Any, given: dict[str, Any]) -> Array:
     closed = assemble(model, q, fixed=[*model.massless, *given])
     moved = np.abs(closed - q)
     name = model.coordinates[int(np.argmax(moved))]
-    said("assembled", f"the start was moved so that the loops close, by up to {moved.max():.2g} in {name!r}")
+    report("assembled", f"the start was moved so that the loops close, by up to {moved.max():.2g} in {name!r}")
     return closed
 
 
@@ -97,7 +97,7 @@ def write_page(trajectory: Trajectory, path: Path | None) -> None:
         return
     with waiting(f"drawing {path}"):
         (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
-    said("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
+    report("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
 
 
 def write_plot(trajectory: Trajectory, path: Path | None, what: tuple[str, ...] = ("energy", "coordinates")) -> None:
@@ -106,4 +106,4 @@ def write_plot(trajectory: Trajectory, path: Path | None, what: tuple[str, ...] 
         return
     with waiting(f"drawing {path}"):
         trajectory.plot(*what, path=path)
-    said("plot", str(path))
+    report("plot", str(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symplectree.cli.files import Base, is_result, mechanism_of, trajectory_in
-from symplectree.cli.say import said, summarize
+from symplectree.cli.say import report, summarize
 
 
 def info(file: str, /, *, base: Base = "auto") -> None:
@@ -30,11 +30,11 @@ def info(file: str, /, *, base: Base = "auto") -> None:
     trajectory = trajectory_in(file)
     settings = trajectory.settings
     if settings is not None:
-        said("method", settings.method)
+        report("method", settings.method)
         whole = settings.dt * settings.steps
         stopped = (
             "" if trajectory.t[-1] > whole - 0.5 * settings.dt else f"; resume with symplectree run --resume {file}"
         )
-        said("steps", f"dt = {settings.dt:g} s, {settings.steps} steps, every {settings.save_every} kept{stopped}")
+        report("steps", f"dt = {settings.dt:g} s, {settings.steps} steps, every {settings.save_every} kept{stopped}")
     summarize(trajectory)
     print(trajectory.model.info())

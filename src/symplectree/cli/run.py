@@ -21,7 +21,7 @@ from symplectree.cli.files import (
     write_page,
     write_plot,
 )
-from symplectree.cli.say import Misuse, said, summarize, told, waiting
+from symplectree.cli.say import Misuse, note, report, summarize, waiting
 from symplectree.errors import ConvergenceError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, Reduced, SemiImplicitEuler, Variational
 from symplectree.io.results import SUFFIXES
@@ -126,21 +126,21 @@ def run(
             "progress": LATER,
         }
         traj = _new(mechanism, _values("--set", set), hold or [], out, settings)
-    said("computed", f"in {time.perf_counter() - begin:.2f} s")
-    _tell(traj, out or resume, html, video, plot)
+    report("computed", f"in {time.perf_counter() - begin:.2f} s")
+    _finish(traj, out or resume, html, video, plot)
 
 
-def _tell(traj: Trajectory, kept: Path | None, html: Path | None, video: Path | None, plot: Path | None) -> None:
-    """Sum a run up and draw it; one that is kept nowhere yet is rescued when that fails."""
+def _finish(traj: Trajectory, saved: Path | None, html: Path | None, video: Path | None, plot: Path | None) -> None:
+    """Sum a run up and draw it; one that is saved nowhere yet is rescued when that fails."""
     summarize(traj)
-    if kept is not None:
-        said("results", f"{kept}: open with st.load_trajectory, symplectree plot, or any tool for its format")
+    if saved is not None:
+        report("results", f"{saved}: open with st.load_trajectory, symplectree plot, or any tool for its format")
     try:
         write_page(traj, html)
         write_page(traj, video)
         write_plot(traj, plot)
     except ResultError as error:
-        if kept is not None:
+        if saved is not None:
             raise
         error.trajectory = traj
         raise _rescued(error, Path("run.nc")) from error
@@ -153,16 +153,16 @@ def _new(
     q0 = start_of(built, mechanism.initial, start)
     held = {name: q0[built.coordinates.index(name)] for name in built.massless}
     if held:
-        said("held", f"{', '.join(held)}, which move no mass")
+        report("held", f"{', '.join(held)}, which move no mass")
     held |= {name: _place(built, q0, name) for name in hold}
     try:
         return simulate(built, q0, **settings, prescribed=held or None, out=out)
     except ResultError as error:
         raise _rescued(error, out or Path("run.nc")) from error
     except (ConvergenceError, KeyboardInterrupt) as error:
-        kept = getattr(error, "trajectory", None)
-        if out is not None and kept is not None:
-            told(f"note: {out} holds the run up to {kept.t[-1]:g} s")
+        partial = getattr(error, "trajectory", None)
+        if out is not None and partial is not None:
+            note(f"note: {out} holds the run up to {partial.t[-1]:g} s")
         raise
 
 
@@ -171,9 +171,9 @@ def _resumed(path: Path, duration: float | None) -> Trajectory:
         raise Misuse(f"{path} cannot be resumed: a table does not hold all that is needed; .nc and .npz do")
     before = trajectory_in(str(path))
     steps = before.settings.steps * before.settings.dt if before.settings else 0.0
-    said("resumed", f"{path}, which was at {before.t[-1]:g} of {steps:g} s")
+    report("resumed", f"{path}, which was at {before.t[-1]:g} of {steps:g} s")
     if duration is None and before.settings is not None and before.t[-1] >= steps - 0.5 * before.settings.dt:
-        told("note: that run is complete; give a longer --duration to go on")
+        note("note: that run is complete; give a longer --duration to go on")
     try:
         return go_on(path, duration=duration, progress=LATER)
     except ResultError as error:

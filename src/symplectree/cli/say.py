@@ -16,12 +16,12 @@ class Misuse(Exception):
     """What the user asked for cannot be; the message says what to do."""
 
 
-def told(text: str) -> None:
+def note(text: str) -> None:
     """A note or an error."""
     print(text, file=sys.stderr)
 
 
-def said(label: str, text: str) -> None:
+def report(label: str, text: str) -> None:
     """A line of the result."""
     print(f"{label:<12} {text}", flush=True)
 
@@ -42,19 +42,19 @@ def waiting(what: str) -> Iterator[None]:
 def summarize(trajectory: Trajectory) -> None:
     """Time, energy, loops."""
     model, t, energy = trajectory.model, trajectory.t, trajectory.energy
-    said("states", f"{len(t)}, {model.nv} degrees of freedom, {t[0]:g} to {t[-1]:g} s")
+    report("states", f"{len(t)}, {model.nv} degrees of freedom, {t[0]:g} to {t[-1]:g} s")
     change, exchanged = _largest(energy - energy[0]), float(np.ptp(trajectory.kinetic))
-    said(
+    report(
         "energy",
         f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end, at most {change:.2g} J from the start "
         f"(kinetic energy varies by {exchanged:.3g} J)",
     )
     if model.rows:
-        said("constraints", f"{len(model.rows)} rows hold to {trajectory.constraint_error.max():.1e} (m or rad)")
+        report("constraints", f"{len(model.rows)} rows hold to {trajectory.constraint_error.max():.1e} (m or rad)")
     if len(trajectory.prescribed_forces) > 1:
         # the first step takes half the force
         for name, force in zip(trajectory.prescribed, trajectory.prescribed_forces[1:].T, strict=True):
-            said("moved by", f"{name}: {force.min() + 0.0:.4g} to {force.max() + 0.0:.4g} (N or N·m)")
+            report("moved by", f"{name}: {force.min() + 0.0:.4g} to {force.max() + 0.0:.4g} (N or N·m)")
 
 
 def _largest(values: Array) -> float:

@@ -19,7 +19,7 @@ def view(
 
     Args:
         file: A file of results, a model, or the name of a shipped one.
-        trail: NAME of a frame whose way is drawn.
+        trail: NAME of a frame whose path is drawn.
         port: Of the page on this computer; the first free one from 8080 when left out.
         base: Of a robot: whether its base is fixed to the ground or free to move; auto is as the file says.
         packages: Folders in which a robot's meshes are looked for, beside its own.

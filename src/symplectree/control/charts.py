@@ -4,8 +4,8 @@ An increment ξ (nv) of a configuration q is that of `st.retract`: plain additio
 quaternions turn by rotation vectors and twists of the moving frame. Three maps are needed with two derivatives each:
 
     local     e(ξ) = local(q₀, q ⊕ ξ)       what costs weigh, exact far from q₀
-    embed     Q(ξ) = q ⊕ ξ                  the nq numbers that formulas take
-    chart     ξ(Q) = local(q, Q / |Q|)      increments of the nq numbers that IPOPT moves
+    embed     Q(ξ) = q ⊕ ξ                  the nq coordinates that formulas take
+    chart     ξ(Q) = local(q, Q / |Q|)      increments of the nq coordinates that IPOPT moves
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Chart(Increments):
         return out
 
     def embed(self, q: Array) -> Array:
-        """Derivative of the nq numbers along increments, (nq, nv)."""
+        """Derivative of the nq coordinates along increments, (nq, nv)."""
         out = np.zeros((self.model.nq, self.model.nv))
         out[self.plain_q, self.plain_v] = 1.0
         for place in self.curved:
@@ -68,7 +68,7 @@ class Chart(Increments):
         return out
 
     def chart(self, q: Array) -> Array:
-        """Derivative of the increment by the nq numbers, (nv, nq); a quaternion may have any length."""
+        """Derivative of the increment by the nq coordinates, (nv, nq); a quaternion may have any length."""
         out = np.zeros((self.model.nv, self.model.nq))
         out[self.plain_v, self.plain_q] = 1.0
         for place in self.curved:

@@ -1,4 +1,4 @@
-"""Conditions on the states of a motion, with exact first and second derivatives: what `DirectProblem` keeps."""
+"""Conditions on the states of a motion, with exact first and second derivatives: what `DirectProblem` must meet."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Times = Literal["way", "start", "end", "all"]
 
 
 def nodes(when: Times, steps: int) -> list[int]:
-    """States 0 … K that a condition is kept at: "way" is all but the first and the last."""
+    """States 0 … K that a condition holds at: "way" is all but the first and the last."""
     if when not in ("way", "start", "end", "all"):
         raise ModelError(f"when is {shown(when)}; give 'way', 'start', 'end' or 'all'")
     return {"way": list(range(1, steps)), "start": [0], "end": [steps], "all": list(range(steps + 1))}[when]
 
 
 class Rows(ABC):
-    """Numbers c(q, p) that must stay between `lower` and `upper`, (m,) each, at states `at`.
+    """Values c(q, p) that must stay between `lower` and `upper`, (m,) each, at states `at`.
 
     `names` say what each row is, for messages. Derivatives are along increments of (q, p).
     """
@@ -50,7 +50,7 @@ class Rows(ABC):
 
 
 class Condition(ABC):
-    """What a user asks of the states along the way."""
+    """What a user asks of the states of a motion."""
 
     @abstractmethod
     def bind(self, horizon: Horizon) -> list[Rows]:
@@ -73,35 +73,35 @@ class CoordinateBounds(Condition):
         if self.coordinate not in known:
             raise ModelError(unknown_coordinate(model, self.coordinate, known, "coordinate without quaternion"))
         limits = _limits(self.lower, self.upper, 1, f"bounds of {self.coordinate!r}")
-        return [NumberRow(horizon, model.coordinates.index(self.coordinate), *limits, nodes(self.when, horizon.steps))]
+        return [StateRow(horizon, model.coordinates.index(self.coordinate), *limits, nodes(self.when, horizon.steps))]
 
 
-class NumberRow(Rows):
-    """Number `place` of (q, p) itself."""
+class StateRow(Rows):
+    """Entry `index` of (q, p) itself."""
 
-    def __init__(self, horizon: Horizon, place: int, lower: Array, upper: Array, at: list[int]) -> None:
+    def __init__(self, horizon: Horizon, index: int, lower: Array, upper: Array, at: list[int]) -> None:
         model = horizon.model
         names = [*map(repr, model.coordinates), *(f"the momentum of {n!r}" for n in model.velocities)]
-        self.names, self.place, self.lower, self.upper, self.at = (names[place],), place, lower, upper, at
+        self.names, self.index, self.lower, self.upper, self.at = (names[index],), index, lower, upper, at
         self.chart = horizon.chart
 
     def values(self, point: Point) -> Array:
-        return np.concatenate([point.q, point.p])[self.place : self.place + 1]
+        return np.concatenate([point.q, point.p])[self.index : self.index + 1]
 
     def slope(self, point: Point) -> Array:
         nq, nv = point.model.nq, point.model.nv
         out = np.zeros((1, 2 * nv))
-        if self.place < nq:
-            out[0, :nv] = self.chart.embed(point.q)[self.place]
+        if self.index < nq:
+            out[0, :nv] = self.chart.embed(point.q)[self.index]
         else:
-            out[0, self.place - nq + nv] = 1.0
+            out[0, self.index - nq + nv] = 1.0
         return out
 
     def second(self, point: Point, weight: Array) -> Array:
         nq, nv = point.model.nq, point.model.nv
         out = np.zeros((2 * nv, 2 * nv))
-        if self.place < nq:
-            out[:nv, :nv] = self.chart.embed_second(point.q, np.eye(nq)[self.place] * weight[0])
+        if self.index < nq:
+            out[:nv, :nv] = self.chart.embed_second(point.q, np.eye(nq)[self.index] * weight[0])
         return out
 
 

@@ -1,7 +1,7 @@
 """What a motion costs: weights on state and effort, poses to reach, formulas; sums of these.
 
-Costs along the way are integrals over time, dt Σ c(q_k, v_k, u_k) over the steps; costs at the end count c(q_K, v_K)
-once. All give exact first and second derivatives in increments of (q, p, u); none is of Gauss–Newton's kind.
+Costs of the motion ("way") are integrals over time, dt Σ c(q_k, v_k, u_k) over the steps; those at the end count once,
+c(q_K, v_K). All give exact first and second derivatives in increments of (q, p, u); none is of Gauss–Newton's kind.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BoundCost(ABC):
         self.horizon, self.when = horizon, when
 
     def factor(self, point: Point) -> float:
-        """How much the point counts: dt on the way, one at the end, else zero."""
+        """How much the point counts: dt of states before the end, one at the end, else zero."""
         if self.when == "end":
             return float(point.last)
         return 0.0 if point.last else self.horizon.dt
@@ -191,7 +191,7 @@ class _BoundQuadratic(BoundCost):
 
 @dataclass(frozen=True)
 class EffortCost(Cost):
-    """½ (u − u*)ᵀ W (u − u*) of the controls u along the way.
+    """½ (u − u*)ᵀ W (u − u*) of the controls u over the motion.
 
     weight: a number, a mapping of names, nu numbers, or a matrix. target: nu numbers, or one row per step; zero when
     left out.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.constraints.assembly import assemble
-from symplectree.control.conditions import Condition, NumberRow, Rows
+from symplectree.control.conditions import Condition, Rows, StateRow
 from symplectree.control.costs import Cost
 from symplectree.control.ends import check_closed, checked_pair
 from symplectree.control.ipopt import Outcome, minimize
@@ -87,7 +87,7 @@ class DirectProblem(Problem):
             prescribed=prescribed,
         )  # fmt: skip
         self.start = None if start is None else start_of(self.horizon, *checked_pair("start", start))
-        self._box: list[NumberRow] = []  # bounds of single unknowns
+        self._box: list[StateRow] = []  # bounds of single unknowns
         self._goal = self._aimed(self.end[0])
         check_closed(self.horizon, self.end, self._goal)
         self._ends = list(self.rows)
@@ -166,7 +166,7 @@ class DirectProblem(Problem):
                         f"{r.lower[worst]:g} and {r.upper[worst]:g}"
                     )
                 r.at = [k for k in r.at if k > 0]
-            if isinstance(r, NumberRow):
+            if isinstance(r, StateRow):
                 self._box.append(r)
             else:
                 conditions.append(r)
@@ -192,7 +192,7 @@ class DirectProblem(Problem):
             lower[own], upper[own] = self.limits
         for r in self._box:
             for k in r.at:
-                i = k * t.nz + r.place
+                i = k * t.nz + r.index
                 lower[i], upper[i] = max(lower[i], r.lower[0]), min(upper[i], r.upper[0])
                 if lower[i] > upper[i]:
                     raise ModelError(

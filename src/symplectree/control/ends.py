@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.constraints.assembly import assemble
-from symplectree.control.conditions import CoordinateBounds, FrameRows, NumberRow, Rows, VelocityRows, nodes
+from symplectree.control.conditions import CoordinateBounds, FrameRows, Rows, StateRow, VelocityRows, nodes
 from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
 from symplectree.dynamics import pose, pose_derivatives
@@ -115,11 +115,11 @@ def _configuration_rows(horizon: Horizon, q: Any) -> list[Rows]:
             x = float(value[model.coordinates.index(name)])
             rows += CoordinateBounds(name, x, x, "end").bind(horizon)
             continue
-        numbers = range(place.q.start, place.q.stop)
+        indices = range(place.q.start, place.q.stop)
         if place.joint.nq != place.joint.nv:
             rows.append(OrientationRows(name, place.q, place.v, value[place.q], last))
-            numbers = numbers[:-4]
-        rows += [NumberRow(horizon, i, value[i : i + 1], value[i : i + 1], last) for i in numbers]
+            indices = indices[:-4]
+        rows += [StateRow(horizon, i, value[i : i + 1], value[i : i + 1], last) for i in indices]
     return rows
 
 
@@ -131,7 +131,7 @@ def _velocity_rows(horizon: Horizon, v: Any) -> list[Rows]:
     _finite(speed, model.velocities)
     if not isinstance(v, Mapping) and not np.any(speed):
         moving = [j for j, name in enumerate(model.velocities) if name not in model.massless]
-        return [NumberRow(horizon, model.nq + j, np.zeros(1), np.zeros(1), last) for j in moving]
+        return [StateRow(horizon, model.nq + j, np.zeros(1), np.zeros(1), last) for j in moving]
     which = [j for j, n in enumerate(model.velocities) if not isinstance(v, Mapping) or _named(n, v)]
     return [VelocityRows(horizon, which, speed[which], speed[which], last)]
 

@@ -15,7 +15,7 @@ from symplectree.lie import Array
 
 @dataclass(frozen=True)
 class Outcome:
-    """The last iterate, and how it came to be."""
+    """The last iterate, and how it was reached."""
 
     z: Array
     cost: float

@@ -19,7 +19,7 @@ CREEP = 20, 1e-6  # so many damped iterations that lower the cost by less than t
 
 
 class Search:
-    """The best motion so far, how it came to be, and the steps that improve it.
+    """The best motion so far, its history, and the steps that improve it.
 
     | name | meaning |
     | --- | --- |
@@ -56,7 +56,7 @@ class Search:
         for count in range(most + 1):
             assert self.found is not None
             found = self.found
-            slope = self.note()
+            slope = self.record()
             self.unit = _curvature(found.stages)
             if slope <= tol * found.scale:
                 self.damping = 0.0
@@ -78,8 +78,8 @@ class Search:
             count >= span and self.damping > 0 and self.costs[-1 - span] - self.costs[-1] < least * abs(self.costs[-1])
         )
 
-    def note(self) -> float:
-        """Write cost, slope and what is left of the end to the history; the slope."""
+    def record(self) -> float:
+        """Record cost, slope and what is left of the end; returns the slope."""
         assert self.found is not None
         slope, left = self.slope(self.found), 0.0
         if self.end is not None:
@@ -155,7 +155,7 @@ class Search:
         if tried is None or tried.cost > self.motion.cost + 1e-14 * abs(self.motion.cost):
             return "rounding"
         if self.differentiated(tried):
-            self.note()
+            self.record()
         return "rounding"
 
     def _direction(self, found: Derivatives) -> Sweep | None:

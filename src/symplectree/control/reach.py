@@ -145,7 +145,7 @@ class Reaching:
         self.search, self.end, self.settings = search, end, settings
 
     def run(self) -> tuple[bool, str]:
-        """Whether a minimum that reaches the end was found, and what is to be said."""
+        """Whether a minimum that reaches the end was found, and the message."""
         search, end, s = self.search, self.end, self.settings
         before, tol = np.inf, max(s.tol, NEAR)
         while True:
@@ -202,7 +202,7 @@ class Reaching:
             self.end.multipliers = before
             return False
         search.swept = swept
-        search.note()
+        search.record()
         return True
 
     def _measure(self) -> None:
@@ -217,7 +217,7 @@ class Reaching:
         return f"the end is not reached: {name} is missed by {left:.3g}; {self._why()}{more}"
 
     def _why(self) -> str:
-        """What stands in the way, to first order, and what to do about it."""
+        """What prevents it, to first order, and what to do about it."""
         search, names = self.search, self.end.names
         assert search.found is not None
         s, (low, high), u = search.found.stages, search.limits, search.motion.u

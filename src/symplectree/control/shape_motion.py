@@ -176,7 +176,7 @@ class ShapeMotion:
         )  # fmt: skip
 
     def _too_short(self, problem: _Problem, best: _Attempt, max_iterations: int) -> str:
-        """What is to be said when the limits of the forces are in the way, else nothing."""
+        """A sentence when the limits of the forces prevent the motion, else nothing."""
         if self.force_limits is None:
             return ""
         free = problem.attempt(best.r, max_iterations, limited=False)

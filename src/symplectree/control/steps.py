@@ -45,17 +45,17 @@ class Steps:
     def __init__(self, horizon: Horizon, method: Variational) -> None:
         self.horizon, self.method, model = horizon, method, horizon.model
         self.count = len(horizon.controls) - len(horizon.prescribed)  # of forces
-        self.places = [model.coordinates.index(name) for name in horizon.prescribed]
+        self.indices = [model.coordinates.index(name) for name in horizon.prescribed]
         owner = {i: j for i, j in zip(horizon.chart.plain_q, horizon.chart.plain_v, strict=True)}
-        self.columns = [int(owner[i]) for i in self.places]
-        self.chain = self._chain() if self.places else None
+        self.columns = [int(owner[i]) for i in self.indices]
+        self.chain = self._chain() if self.indices else None
 
     def roll(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
         """q (K+1, nq), p (K+1, nv), v (K+1, nv) and u (K, nu) of the motion from (q, v) under a policy.
 
         Raises ConvergenceError when a step has no solution, FloatingPointError when controls are not finite.
         """
-        return self._with_prescribed(q, v, policy) if self.places else self._under_forces(q, v, policy)
+        return self._with_prescribed(q, v, policy) if self.indices else self._under_forces(q, v, policy)
 
     def _under_forces(self, q: Array, v: Array, policy: Policy) -> tuple[Array, Array, Array, Array]:
         """Under forces alone."""
@@ -81,7 +81,7 @@ class Steps:
         model, steps = self.horizon.model, self.horizon.steps
         qs, (ps, vs) = np.empty((steps + 1, model.nq)), np.empty((2, steps + 1, model.nv))
         us = np.empty((steps, len(self.horizon.controls)))
-        stepper = Stepper(model, self.method, self.horizon.dt, prescribed=self._named(q[self.places]))
+        stepper = Stepper(model, self.method, self.horizon.dt, prescribed=self._named(q[self.indices]))
         stepper.reset(q, v)
         for k in range(steps + 1):
             qs[k], vs[k] = stepper.q, stepper.v
@@ -107,7 +107,7 @@ class Steps:
         first = np.hstack([lin.A, lin.B[:, : self.count], lin.by_prescribed]) @ self.chain
         if hessian is not None:
             columns = [
-                i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.places)
+                i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.indices)
             ]
             hessian = self.chain.T @ hessian[np.ix_(columns, columns)] @ self.chain
         return StepDerivatives(lin.q, lin.p, first, hessian)
@@ -115,7 +115,7 @@ class Steps:
     def _chain(self) -> Array:
         """From (q, p, u) to (q, p, forces, ends of prescribed coordinates)."""
         n = 2 * self.horizon.model.nv
-        T = np.eye(n + self.count + len(self.places))
+        T = np.eye(n + self.count + len(self.indices))
         for i, column in enumerate(self.columns):
             end = n + self.count + i
             T[end, column], T[end, end] = 1.0, self.horizon.dt
@@ -125,7 +125,7 @@ class Steps:
         return (u[: self.count],) if self.count else ()
 
     def _moved(self, q: Array, u: Array) -> dict[str, Any] | None:
-        return self._named(q[self.places] + self.horizon.dt * u[self.count :]) if self.places else None
+        return self._named(q[self.indices] + self.horizon.dt * u[self.count :]) if self.indices else None
 
     def _named(self, values: Array) -> dict[str, Any]:
         return {name: float(x) for name, x in zip(self.horizon.prescribed, values, strict=True)}

@@ -4,7 +4,7 @@
     subject to (q_{k+1}, p_{k+1}) = F(q_k, p_k, u_k)          the variational step: the discrete Euler–Lagrange equations
                rows(q_k, p_k) within their bounds              `conditions`
 
-Unknowns are the nq numbers of configurations; a quaternion stands for its direction, and F gives one of length one, so
+Unknowns are the nq coordinates of configurations; a quaternion stands for its direction, and F gives one of length one, so
 that it stays so without any further row. The Hessian of the Lagrangian is block diagonal, one block per state.
 """
 
@@ -55,14 +55,14 @@ class Transcription:
         self.nx, self.nu = model.nq + model.nv, len(horizon.controls)
         self.nz = self.nx + self.nu
         self.size = horizon.steps * self.nz + self.nx
-        self.periodic = periodic  # which of the nx numbers return at the end
+        self.periodic = periodic  # which of the nx entries of a state return at the end
         self.quaternions = [slice(p.q.stop - 4, p.q.stop) for p in horizon.chart.curved]
         self.unit = self.quaternions if free_start else []  # those of the start need a row for their length
         self.conditions: list[tuple[int, Rows]] = [(k, r) for r in rows for k in r.at]
         self._z = np.full(self.size, np.nan)
         self._stages: list[Stage] = []
-        self.jacobian_pattern, self._jacobian_order = _sorted(self._jacobian_places())
-        self.hessian_pattern, self._hessian_order = _sorted(self._hessian_places())
+        self.jacobian_pattern, self._jacobian_order = _sorted(self._jacobian_indices())
+        self.hessian_pattern, self._hessian_order = _sorted(self._hessian_indices())
 
     def at(self, k: int) -> slice:
         """Where state k and its controls stand among the unknowns."""
@@ -153,7 +153,7 @@ class Transcription:
         return np.concatenate(out)[self._jacobian_order]
 
     def _step_slope(self, stage: Stage) -> Array:
-        """Derivative of F's nx numbers in increments of (q, p) and in u."""
+        """Derivative of F's nx entries in increments of (q, p) and in u."""
         model = self.horizon.model
         if stage.step is None:
             return np.full((self.nx, 2 * model.nv + self.nu), np.nan)
@@ -209,7 +209,7 @@ class Transcription:
             return array
         return array[: self.nx] if array.ndim == 1 else array[: self.nx, : self.nx]
 
-    def _jacobian_places(self) -> Pattern:
+    def _jacobian_indices(self) -> Pattern:
         rows, columns, row = [], [], 0
         for k in range(self.horizon.steps):
             i, j = np.mgrid[row : row + self.nx, k * self.nz : (k + 1) * self.nz]
@@ -233,16 +233,16 @@ class Transcription:
             row += 1
         return np.concatenate(rows), np.concatenate(columns)
 
-    def _hessian_places(self) -> Pattern:
-        places = []
+    def _hessian_indices(self) -> Pattern:
+        indices = []
         for k in range(self.horizon.steps + 1):
             own = self.at(k)
             i, j = np.triu_indices(own.stop - own.start)
-            places.append((own.start + i, own.start + j))
-        return np.concatenate([i for i, _ in places]), np.concatenate([j for _, j in places])
+            indices.append((own.start + i, own.start + j))
+        return np.concatenate([i for i, _ in indices]), np.concatenate([j for _, j in indices])
 
 
-def _sorted(places: Pattern) -> tuple[Pattern, NDArray[np.int64]]:
-    """Places column by column, and the order that brings entries there."""
-    order = np.lexsort(places)
-    return (places[0][order], places[1][order]), order
+def _sorted(indices: Pattern) -> tuple[Pattern, NDArray[np.int64]]:
+    """Indices column by column, and the order that brings entries there."""
+    order = np.lexsort(indices)
+    return (indices[0][order], indices[1][order]), order

@@ -53,7 +53,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str) -> Array:
     if isinstance(given, Mapping):
         W = np.zeros((n, n))
         for name, value in given.items():
-            for i in _places(name, names, what):
+            for i in _indices(name, names, what):
                 W[i, i] = _number(value, f"{what} of {name!r}")
     else:
         try:
@@ -76,7 +76,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str) -> Array:
     return np.array(W)
 
 
-def _places(name: str, names: Sequence[str], what: str) -> list[int]:
+def _indices(name: str, names: Sequence[str], what: str) -> list[int]:
     """Where a coordinate, or each coordinate of a joint ("name.0", …), stands."""
     if name in names:
         return [list(names).index(name)]

@@ -1,4 +1,4 @@
-"""Arrays from users: names to places, shapes checked, the culprit named."""
+"""Arrays from users: names to indices, shapes checked, the culprit named."""
 
 from __future__ import annotations
 

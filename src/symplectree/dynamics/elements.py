@@ -64,8 +64,8 @@ def element_index(model: Model, element: str | Element | None) -> int:
         return names.index(element)
     if not isinstance(element, Element):
         raise ModelError(f"{shown(element)} is no element; give its name, or the element as it was added")
-    found = [i for i, kept in enumerate(added) if kept is element]
-    found = found or [i for i, kept in enumerate(model.elements) if _equal(kept, element)]
+    found = [i for i, own in enumerate(added) if own is element]
+    found = found or [i for i, own in enumerate(model.elements) if _equal(own, element)]
     if not found:
         raise ModelError(f"the model has no element {shown(element)}; there are {', '.join(names) or 'none'}")
     if len(found) > 1:
@@ -74,16 +74,16 @@ def element_index(model: Model, element: str | Element | None) -> int:
     return found[0]
 
 
-def _equal(kept: Element, given: Element) -> bool:
+def _equal(own: Element, given: Element) -> bool:
     """Is the model's element as the given one says? A name may be left out."""
-    if type(kept) is not type(given) or given.name not in (None, kept.name):
+    if type(own) is not type(given) or given.name not in (None, own.name):
         return False
     given = with_frame_names(given)
     return all(
-        same_potential(getattr(kept, f.name), getattr(given, f.name))
+        same_potential(getattr(own, f.name), getattr(given, f.name))
         if f.name in ("potential", "profile")
-        else np.array_equal(getattr(kept, f.name), getattr(given, f.name))
-        for f in fields(kept)
+        else np.array_equal(getattr(own, f.name), getattr(given, f.name))
+        for f in fields(own)
         if f.name != "name"
     )
 

@@ -15,8 +15,10 @@ from symplectree.lie import Array
 
 OF_ONE = ("FABS", "SIGN")
 OF_TWO = ("FMIN", "FMAX", "LT", "LE", "EQ", "NE")
-HALVINGS = 60  # of the way between two sides of a switch
-BESIDE = 1e-9  # of the way, how far from a switch both of its sides are compared: which of them it belongs to varies
+HALVINGS = 60  # of the segment between two sides of a switch
+BESIDE = (
+    1e-9  # of the segment, how far from a switch both of its sides are compared: which of them it belongs to varies
+)
 JUMP = 1e-7  # of a size of order one, that counts as a jump; so near to each other nothing smooth changes as much
 
 
@@ -53,9 +55,9 @@ def sides(switches: Tape, rows: Array) -> Array:
 
 
 def jump(switches: Tape, function: Any, a: Array, b: Array) -> Array | None:
-    """Where on the way from a to b the values of a function jump; None when they do not.
+    """Where on the segment from a to b the values of a function jump; None when they do not.
 
-    function: of a point, gives an array of numbers of order one. Of several switches the first that jumps is told.
+    function: of a point, gives an array of numbers of order one. Of several switches the first that jumps is returned.
     """
     start, end = sides(switches, np.array([a, b]))
     for k in np.flatnonzero(start != end):

@@ -32,8 +32,8 @@ REMEDY = (
 
 @dataclass(frozen=True, eq=False)
 class Tape:
-    """`code` (k, 4) rows of operation, result, first and second argument (places in the work array);
-    `constants` (k,) for CONST rows; `inputs`, `outputs`: how many numbers go in and come out."""
+    """`code` (k, 4) rows of operation, result, first and second argument (indices into the work array);
+    `constants` (k,) for CONST rows; `inputs`, `outputs`: how many values go in and come out."""
 
     code: NDArray[np.int32]
     constants: NDArray[np.float64]

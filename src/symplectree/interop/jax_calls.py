@@ -60,7 +60,7 @@ def registered() -> bool:
     try:
         jax.devices("cpu")  # a refusal would otherwise come later, where JAX makes its backend
         jax.ffi.register_ffi_target(TARGET, core.xla_handler(), platform="cpu")
-    except Exception as refusal:  # whatever a future JAX raises, there is another way
+    except Exception as refusal:  # whatever a future JAX raises, there is another method
         warnings.warn(
             f"JAX {jax.__version__} does not take the native step ({refusal}); it is called through Python, which "
             "takes longer",

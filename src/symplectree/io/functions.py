@@ -147,7 +147,7 @@ def _values(source: Source, node: Node) -> TapeFunction:
 
 
 def _instructions(source: Source, node: Node, size: Node, rows: list[Node], inputs: int, last: int) -> Tape:
-    """Every place is checked, since the core trusts its tapes."""
+    """Every index is checked, since the core trusts its tapes."""
     work = _index(source, size, len(rows) + 1)
     code, constants = [], []
     filled: set[int] = set()
@@ -168,9 +168,9 @@ def _instructions(source: Source, node: Node, size: Node, rows: list[Node], inpu
             first, second = _index(source, row.value[2], inputs), _index(source, row.value[3], 1)
         elif name != "CONST":
             first, second = (_index(source, n, work) for n in row.value[2:])
-            for place, n in zip((first, second), row.value[2:], strict=True):
-                if place not in filled and not (name == "OUTPUT" and n is row.value[3]):
-                    raise source.error(n.at, f"nothing was put in place {place} before")
+            for slot, n in zip((first, second), row.value[2:], strict=True):
+                if slot not in filled and not (name == "OUTPUT" and n is row.value[3]):
+                    raise source.error(n.at, f"nothing was put in place {slot} before")
         (outputs if name == "OUTPUT" else filled).add(result)
         code.append([TAPE_OPERATIONS.index(name), result, first, second])
         constants.append(_number(source, row.value[2]) if name == "CONST" else 0.0)
@@ -267,8 +267,8 @@ def _written_tape(tape: Tape) -> Form:
 
 def _written_rows(tape: Tape) -> list[str | Form]:
     rows: list[str | Form] = []
-    for (code, *places), constant in zip(tape.code.tolist(), tape.constants.tolist(), strict=True):
+    for (code, *slots), constant in zip(tape.code.tolist(), tape.constants.tolist(), strict=True):
         name = TAPE_OPERATIONS[code]
-        rest = [str(places[0]), number(constant)] if name == "CONST" else [str(place) for place in places]
+        rest = [str(slots[0]), number(constant)] if name == "CONST" else [str(slot) for slot in slots]
         rows.append(Form([name.lower(), *rest]))
     return rows

@@ -49,7 +49,7 @@ def read(path: Path) -> Record:
     import h5py
 
     try:
-        with h5py.File(path, "r") as raw:  # what is damaged shows here; h5netcdf would complain on the way out, too
+        with h5py.File(path, "r") as raw:  # what is damaged shows here; h5netcdf would complain on closing, too
             heads = [raw.attrs, *(raw[name].attrs for name in raw)]
             for head in heads:
                 dict(head)

@@ -1,9 +1,9 @@
 """Joints and elements in a file: the syntax follows from the fields of their dataclasses.
 
-The keyword is the class's name in kebab-case. Fields without default that Python takes by place come first, in order; all
-others are options `(field value …)`, and so may be the first ones. The last field taken by place takes all values that are
-left, so that `(point-constraint "a" "b" 1 0 0)` and `(revolute "q" 0 1 0)` mean what they seem to. The types of the fields
-say what a value may be. A class of the user's own needs no more than to be defined.
+The keyword is the class's name in kebab-case. Positional fields without default come first, in order; all others are
+options `(field value …)`, and so may be the first ones. The last positional field takes all values that are left, so that
+`(point-constraint "a" "b" 1 0 0)` and `(revolute "q" 0 1 0)` mean what they seem to. The types of the fields say what a
+value may be. A class of the user's own needs no more than to be defined.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def keywords(base: type) -> dict[str, type]:
 
 @cache
 def hints(cls: type) -> dict[str, Any]:
-    """Types of a class's fields; Any for those that cannot be told."""
+    """Types of a class's fields; Any for those that are not known."""
     try:
         known = get_type_hints(cls, localns={"Frame": Frame})
     except Exception:  # annotations may hold whatever a user's module does not define at run time
@@ -80,7 +80,7 @@ def read_object(source: Source, node: Node, cls: type) -> Any:
             )
         else:
             values.append(item)
-    _take_places(source, node, cls, values, given)
+    _take_positional(source, node, cls, values, given)
     for f in fields(cls):
         if f.init and f.name not in given and f.default is MISSING and f.default_factory is MISSING:
             raise source.error(node.value[0].at, f"{node.keyword} needs {kebab(f.name)}", f"write {usage(cls)}")
@@ -101,15 +101,15 @@ def _option(source: Source, owner: Node, item: Node, hint: Any) -> Any:
     return read_value(source, value, hint, what)
 
 
-def _take_places(source: Source, node: Node, cls: type, values: list[Node], given: dict[str, Any]) -> None:
-    """Give the values without keyword to the fields that are taken by place."""
-    places = [f for f in fields(cls) if f.init and not f.kw_only]
+def _take_positional(source: Source, node: Node, cls: type, values: list[Node], given: dict[str, Any]) -> None:
+    """Give the values without keyword to the fields that are taken by position."""
+    positional = [f for f in fields(cls) if f.init and not f.kw_only]
     for i, value in enumerate(values):
-        field = places[i] if i < len(places) else None
+        field = positional[i] if i < len(positional) else None
         if field is None or field.name in given:
             what = f"{node.keyword} has no place for {shown(value)}"
             raise source.error(value.at, what, f"write {usage(cls)}")
-        rest = values[i:] if i == len(places) - 1 else []
+        rest = values[i:] if i == len(positional) - 1 else []
         hint = hints(cls)[field.name]
         if len(rest) > 1 and _lists(hint):
             value = Node("list", rest, value.at)
@@ -215,22 +215,22 @@ def described(hint: Any) -> str:
 
 
 def usage(cls: type) -> str:
-    """The form of a class: what comes by place, then the options."""
+    """The form of a class: what comes by position, then the options."""
     parts = [kebab(cls.__name__)]
     for f in _ordered(cls):
         name = kebab(f.name)
         plain = f'"{name}"' if str in _alternatives(hints(cls)[f.name]) else name
-        parts.append(plain if _by_place(f) else f"({name} …)")
+        parts.append(plain if _positional(f) else f"({name} …)")
     return f"({' '.join(parts)})"
 
 
 def _ordered(cls: type) -> list[Field[Any]]:
-    """The fields in the order of writing: those taken by place, options, the name of an element."""
+    """The fields in the order of writing: those taken by position, options, the name of an element."""
     given = [f for f in fields(cls) if f.init]
-    return sorted(given, key=lambda f: (not _by_place(f), f.kw_only, f.kw_only and f.name == "name"))
+    return sorted(given, key=lambda f: (not _positional(f), f.kw_only, f.kw_only and f.name == "name"))
 
 
-def _by_place(f: Field[Any]) -> bool:
+def _positional(f: Field[Any]) -> bool:
     return not f.kw_only and f.default is MISSING and f.default_factory is MISSING
 
 
@@ -255,7 +255,7 @@ def write_fields(given: Any, what: str) -> Form:
         if value is None and default is None:
             continue
         written = _written_field(value, hint, owner)
-        if _by_place(f):
+        if _positional(f):
             form.items.append(written[0] if len(written) == 1 else Form(written))
         elif default in (MISSING, None) or flat(Form(written)) != flat(Form(_written_field(default, hint, owner))):
             form.items.append(Form([kebab(f.name), *written]))

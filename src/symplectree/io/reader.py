@@ -1,4 +1,4 @@
-"""From text to nested lists that know where they stand: the lowest layer of the s-expression format."""
+"""From text to nested lists that know their position: the lowest layer of the s-expression format."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _misplaced(source: Source, root: Node) -> Node | None:
 
 
 def _atom(source: Source, at: int) -> tuple[Node, int]:
-    """The text, number or word at a place, and where it ends."""
+    """The text, number or word at a position, and where it ends."""
     if source.text[at] in OPENING:
         return _quoted(source, at)
     found = _WORD.match(source.text, at)
@@ -162,7 +162,7 @@ def _atom(source: Source, at: int) -> tuple[Node, int]:
 
 
 def _quoted(source: Source, begin: int) -> tuple[Node, int]:
-    """The text in quotes at a place, and where it ends; it must end on its line."""
+    """The text in quotes at a position, and where it ends; it must end on its line."""
     text, closing = source.text, CLOSING[source.text[begin]]
     parts: list[str] = []
     at = begin + 1

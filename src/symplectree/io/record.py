@@ -1,22 +1,22 @@
-"""A trajectory as named tables with units, which every file format holds in its own way.
+"""A trajectory as named tables with units, which every file format holds in its own form.
 
 | variable | dimensions | meaning |
 | --- | --- | --- |
 | t | t | time |
 | q | t, coordinate | configurations |
 | v | t, velocity | velocities |
-| p | t, velocity | momenta, of methods that keep them |
+| p | t, velocity | momenta, of methods that record them |
 | p_raw | t, velocity | the same of runs with constraints or prescribed coordinates, whose forces they hold half a step of |
 | kinetic, potential, energy, constraint_error | t | as of `Trajectory` |
 | iterations, substeps | interval | of the solver, between two states |
-| multipliers, prescribed_forces | interval, row or prescribed | as the method kept them |
+| multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
 | rates | t, velocity | velocities of prescribed coordinates |
 | coordinate, velocity, row, prescribed | themselves | names |
 | coordinate_unit, velocity_unit, momentum_unit | | units, where they are not all the same |
 | model | | the mechanism's text, as `loads` takes it |
 | restart_… | | the state from which `resume` goes on |
 
-Of v and p a run keeps one; the file says which in the attribute `kept`.
+Of v and p a run records one; the file says which in the attribute `kept`.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _names(model: Model) -> dict[str, Variable]:
 
 
 def _common(units: Variable) -> str:
-    """The unit of a table whose columns have these; it cannot be told in one word when they differ."""
+    """The unit of a table whose columns have these; empty when they differ."""
     each = set(units.values)
     return each.pop() if len(each) == 1 else ""
 
@@ -185,7 +185,7 @@ def trajectory_of(record: Record, path: Any, model: Model | None = None) -> Traj
         raise ResultError(f"{path} was written by version {attributes['version']} of Symplectree; update to read it")
     try:
         built = _model(record, path) if model is None else model
-        kept = {name: record.get(name) for name in (*COUNTS, *ROWS) if name in record.variables}
+        recorded = {name: record.get(name) for name in (*COUNTS, *ROWS) if name in record.variables}
         names = tuple(record.get("prescribed") if "prescribed" in record.variables else ())
         second = attributes["kept"]
         trajectory = Trajectory(
@@ -193,7 +193,7 @@ def trajectory_of(record: Record, path: Any, model: Model | None = None) -> Traj
             record.variables["t"].values,
             record.variables["q"].values,
             **{"v" if second == "v" else "p": record.variables[second].values},
-            **kept,
+            **recorded,
             prescribed=names,
             rates=record.get("rates"),
             settings=_settings(attributes),
@@ -232,9 +232,9 @@ def _settings(attributes: dict[str, Any]) -> Settings | None:
 def _restart(record: Record) -> Restart | None:
     if "restart_step" not in record.attributes:
         return None
-    kept = {n: record.get(f"restart_{n}") for n in (*COUNTS, *ROWS) if f"restart_{n}" in record.variables}
+    recorded = {n: record.get(f"restart_{n}") for n in (*COUNTS, *ROWS) if f"restart_{n}" in record.variables}
     step = int(record.attributes["restart_step"])
-    return Restart(step, record.variables["restart_q"].values, record.variables["restart_x"].values, kept)
+    return Restart(step, record.variables["restart_q"].values, record.variables["restart_x"].values, recorded)
 
 
 def _check_names(record: Record, model: Model, path: Any) -> None:

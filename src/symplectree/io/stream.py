@@ -38,7 +38,7 @@ MARK = b"stj1"
 class Stream:
     """Writes a recording to a file; `update` is to be called often, `close` at the end.
 
-    A disk that is full while the run goes on is told once; the run goes on in memory, and `close` tries again.
+    A disk that is full while the run goes on is warned of once; the run goes on in memory, and `close` tries again.
 
     held: how many steps of this run the file holds already, when it is resumed; it stays as it is until there are more.
     """
@@ -91,7 +91,7 @@ class Stream:
         start = time.monotonic()
         with warnings.catch_warnings():
             if self._file is not None:
-                warnings.simplefilter("ignore")  # told the first time
+                warnings.simplefilter("ignore")  # warned of the first time
             record = record_of(self.recording.trajectory(), derived=False)
         record.attributes["run"] = self._run
         replacing(self.path, lambda new: netcdf.write(record, new))
@@ -195,8 +195,10 @@ def _extended(record: Record, block: Any) -> Record:
         if name in ("first", "steps_done", "run", "restart_step"):
             continue
         if name.startswith("restart_"):
-            kept = name.removeprefix("restart_")
-            old = {"q": ("coordinate",), "x": ("velocity",)}.get(kept, (ROWS[kept],) if kept in ROWS else ())
+            quantity = name.removeprefix("restart_")
+            old = {"q": ("coordinate",), "x": ("velocity",)}.get(
+                quantity, (ROWS[quantity],) if quantity in ROWS else ()
+            )
             variables[target] = Variable(old, block[name])
             continue
         per_interval = name in COUNTS or name in ROWS

@@ -23,7 +23,7 @@ from symplectree.validation import array_or_empty, shown
 
 MOST = 6  # coordinates of one joint
 ROTATION_JUMP = 0.5  # of an entry of a rotation between two states, above which one looks closer
-LEAPS = 20  # parts of a way that are searched for jumps
+LEAPS = 20  # parts of a segment that are searched for jumps
 KINK_DISTANCE = 1e-9  # relative, how near a kink counts as at it
 SINGULAR = 1e-9  # smallest singular value of S, relative to the largest, that counts as zero
 
@@ -175,7 +175,7 @@ class SymbolicJoint(Joint):
         return switch_tape(self.tapes.pose)
 
     def kink(self, a: ArrayLike, b: ArrayLike) -> str | None:
-        """Where on the straight way from a to b the pose or its derivative jumps, in a sentence; None when neither does."""
+        """Where on the line from a to b the pose or its derivative jumps, in a sentence; None when neither does."""
         if self.switches is None:
             return None
         a, b = (np.ravel(np.asarray(q, dtype=float)) for q in (a, b))
@@ -190,7 +190,7 @@ class SymbolicJoint(Joint):
         return None
 
     def leap(self, a: ArrayLike, b: ArrayLike) -> str | None:
-        """Where on the straight way from a to b the pose changes by far more than its twists say, in a sentence: as at the
+        """Where on the straight line from a to b the pose changes by far more than its twists say, in a sentence: as at the
         pole of a sphere, beyond which a surface's frame turns over. None when it does not."""
         a, b = (np.ravel(np.asarray(q, dtype=float)) for q in (a, b))
         ends = np.linspace(0, 1, LEAPS + 1)
@@ -209,7 +209,7 @@ class SymbolicJoint(Joint):
         return None
 
     def turning(self, rows: Array) -> NDArray[np.bool_]:
-        """Of which ways between neighbouring configurations (n, nq) the rotation changes much, (n − 1,): it may jump."""
+        """On which segments between rows of configurations (n, nq) the rotation changes much, (n − 1,): it may jump."""
         import symplectree._core as core
 
         out = np.empty((len(rows), 12))
@@ -217,17 +217,17 @@ class SymbolicJoint(Joint):
         return np.asarray(np.abs(np.diff(out[:, :9], axis=0)).max(axis=1) > ROTATION_JUMP)
 
     def leaping(self, rows: Array) -> NDArray[np.bool_]:
-        """Of which ways between neighbouring configurations (n, nq) the pose changes by far more than S says at their ends,
-        (n − 1,): jumps are among these."""
+        """On which segments between rows of configurations (n, nq) the pose changes by far more than S says at their
+        ends, (n − 1,): jumps are among these."""
         import symplectree._core as core
 
         tape, n = self.tapes.tapes[0], self.nq
         out = np.empty((len(rows), tape.outputs))
         core.run_tape(tape, np.ascontiguousarray(rows, dtype=float), out)
         poses, S = out[:, :12], out[:, 12:].reshape(-1, n, 6)
-        way = np.diff(rows, axis=0)
-        said = [np.abs(np.einsum("kja,kj->ka", ends, way)).max(axis=1) for ends in (S[1:], S[:-1])]
-        return np.asarray(np.abs(np.diff(poses, axis=0)).max(axis=1) > 10 * np.maximum(*said) + 1e-9)
+        change = np.diff(rows, axis=0)
+        expected = [np.abs(np.einsum("kja,kj->ka", ends, change)).max(axis=1) for ends in (S[1:], S[:-1])]
+        return np.asarray(np.abs(np.diff(poses, axis=0)).max(axis=1) > 10 * np.maximum(*expected) + 1e-9)
 
     def check(self) -> None:
         """Raise ModelError when the formula cannot be that of a joint, at its start or at points around it."""
@@ -263,8 +263,8 @@ class SymbolicJoint(Joint):
     def __getstate__(self) -> dict[str, Any]:
         """Plain data: functions become tapes, or are left out where the tapes of the pose are all there is."""
         _ = self.tapes
-        kept = {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
-        return kept | self.functions() | getattr(self, "surfaces", {})
+        state = {name: None if _holds_function(value) else value for name, value in self.__dict__.items()}
+        return state | self.functions() | getattr(self, "surfaces", {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -35,9 +35,9 @@ class RollingJoint(SymbolicJoint):
     def wheel(
         cls, name: str, *, radius: float, on: float | None = None, inside: bool = False, **options: Any
     ) -> RollingJoint:
-        """A wheel about its own origin, that rolls along x on a line (q is the way [m]), or round a circle of radius `on`
-        about the base's origin, outside or inside (q is the angle of the contact [rad] from the y axis, clockwise outside;
-        from the −y axis, counterclockwise inside)."""
+        """A wheel about its own origin, that rolls along x on a line (q is its length [m]), or round a circle of radius
+        `on` about the base's origin, outside or inside (q is the angle of the contact [rad] from the y axis, clockwise
+        outside; from the −y axis, counterclockwise inside)."""
         for what, value in (("radius", radius), ("on", 1.0 if on is None else on)):
             if not is_positive(value):
                 raise ModelError(f"{what} of joint {name!r} is {shown(value)}; give a length above zero")

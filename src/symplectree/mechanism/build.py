@@ -62,13 +62,13 @@ def build(mechanism: Mechanism) -> Model:
             (ground if body < 0 else bodies.masses[body]).append(part)
     if not bodies.name:
         raise ModelError("the mechanism has no coordinate: add a link with a joint that moves")
-    places = {"world": where[id(mechanism.world)]} | {f.name: where[id(f)] for f in mechanism.tree}
-    elements, tables = _lower_elements(mechanism, places, joints)
+    locations = {"world": where[id(mechanism.world)]} | {f.name: where[id(f)] for f in mechanism.tree}
+    elements, tables = _lower_elements(mechanism, locations, joints)
     total = [merged(parts) for parts in bodies.masses]
     model = Model(
         coordinates=tuple(n for p in joints.values() for n in _coordinate_names(p.joint, p.joint.nq)),
         velocities=tuple(n for p in joints.values() for n in _coordinate_names(p.joint, p.joint.nv)),
-        frames=tuple(places),
+        frames=tuple(locations),
         joints=joints,
         inputs=tuple(tables.inputs),
         elements=elements,
@@ -85,8 +85,8 @@ def build(mechanism: Mechanism) -> Model:
         q_start=np.array(bodies.q_start, dtype=np.int32),
         v_start=np.array(bodies.v_start, dtype=np.int32),
         armature=np.concatenate(armature),
-        frame_body=np.array([body for body, _ in places.values()], dtype=np.int32),
-        frame_offset=np.array([T for _, T in places.values()]),
+        frame_body=np.array([body for body, _ in locations.values()], dtype=np.int32),
+        frame_offset=np.array([T for _, T in locations.values()]),
         ground_energy=float(-sum(part.mass * gravity @ part.com for part in ground)),
         formulas=bodies.formulas,
         tables=tables,
@@ -199,12 +199,12 @@ def _coordinate_names(joint: Joint, count: int) -> list[str]:
 
 
 def _lower_elements(
-    mechanism: Mechanism, places: dict[str, tuple[int, Array]], joints: dict[str, JointPlace]
+    mechanism: Mechanism, locations: dict[str, tuple[int, Array]], joints: dict[str, JointPlace]
 ) -> tuple[tuple[Element, ...], ElementTables]:
     def find_frame(name: str) -> tuple[int, Array]:
-        if not isinstance(name, str) or name not in places:
-            raise ModelError(unknown("frame", name, list(places)))
-        return places[name]
+        if not isinstance(name, str) or name not in locations:
+            raise ModelError(unknown("frame", name, list(locations)))
+        return locations[name]
 
     coordinates: dict[str, list[tuple[int, int]]] = {}
     for place in joints.values():
@@ -220,24 +220,24 @@ def _lower_elements(
         return coordinates[name]
 
     into = Lowering(ElementTables(), find_frame, find_coordinates, joints)
-    kept: dict[str, Element] = {}
+    lowered: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):
             raise ModelError(f"{given!r} was added to the mechanism, but is no element such as Spring")
-        name = given.name if given.name is not None else _new_name(given, mechanism, kept)
+        name = given.name if given.name is not None else _new_name(given, mechanism, lowered)
         if not isinstance(name, str) or not name:
             raise ModelError(f"the name of a {type(given).__name__} is {name!r}; give a text")
-        if name in kept:
+        if name in lowered:
             raise ModelError(f"two elements are named {name!r}; give each its own name")
-        into.owner, into.what = len(kept), f"{type(given).__name__} {name!r}"
+        into.owner, into.what = len(lowered), f"{type(given).__name__} {name!r}"
         for value in vars(given).values():
             if isinstance(value, Frame) and value.mechanism is not mechanism:
                 raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")
-        kept[name] = replace(with_frame_names(given).lower(into), name=name)
-    return tuple(kept.values()), into.tables
+        lowered[name] = replace(with_frame_names(given).lower(into), name=name)
+    return tuple(lowered.values()), into.tables
 
 
-def _new_name(element: Element, mechanism: Mechanism, kept: dict[str, Element]) -> str:
-    taken = {str(getattr(e, "name", "")) for e in mechanism.elements} | kept.keys()
+def _new_name(element: Element, mechanism: Mechanism, lowered: dict[str, Element]) -> str:
+    taken = {str(getattr(e, "name", "")) for e in mechanism.elements} | lowered.keys()
     base = type(element).__name__.lower()
     return next(name for i in range(1, len(taken) + 2) if (name := f"{base}{i}") not in taken)

@@ -110,11 +110,11 @@ def _hanging(links: list[int], lead: str) -> list[tuple[int, str, str, str]]:
 def _joint(model: Model, place: JointPlace, followed: dict[str, str]) -> str:
     kind, names = type(place.joint).__name__, model.coordinates[place.q]
     text = f"{kind} {place.joint.name}"
-    told = [f"{name} follows {followed[name]}" if name in followed else name for name in names]
+    shown = [f"{name} follows {followed[name]}" if name in followed else name for name in names]
     if kind in MEANINGS:
         text += f": {MEANINGS[kind]}"
     elif len(names) > 1:
-        text += f": {', '.join(told)}"
+        text += f": {', '.join(shown)}"
     elif names[0] in followed:
         text += f", follows {followed[names[0]]}"
     armature = model.armature[place.v]

@@ -1,4 +1,4 @@
-"""The states that a run saves, what it keeps beside them, and from where it could go on."""
+"""The states that a run saves, what it records beside them, and from where it could go on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def restart_interval(model: Model) -> int:
 
 
 class Recording:
-    """Rows of q and of v or p, of which the last may lie within an interval, and rows of what the method keeps.
+    """Rows of q and of v or p, of which the last may lie within an interval, and rows of what the method records.
 
     A stretch of steps is a row of whole intervals, or a piece of one, whose end stands in the interval's row until the
     end of the next piece replaces it. So a long interval is no long wait, and the last state is always there.
@@ -98,7 +98,7 @@ class Recording:
             if piece and saved:
                 self.q[row], self.x[row] = q[0], x[0]
             self.done += saved * every
-            self._keep(self.run.statistics(), begun=first % self.every != 0)
+            self._record(self.run.statistics(), begun=first % self.every != 0)
             self._rate_rows(row)
         if self.watch and saved:
             self._look(first, every, before, slice(row, row + saved))
@@ -144,7 +144,7 @@ class Recording:
         recorded = {name: table[row].copy() for name, table in self.recorded.items()}
         self.restart = Restart(self.done, self.run.q.copy(), self.run.x.copy(), recorded)
 
-    def _keep(self, new: dict[str, Array], *, begun: bool) -> None:
+    def _record(self, new: dict[str, Array], *, begun: bool) -> None:
         """Add counts to those of their rows; of rows of numbers the first counts, which is there when one has `begun`."""
         ends = new.pop("ends", np.zeros(0, dtype=int))
         if not len(ends):

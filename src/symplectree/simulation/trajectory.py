@@ -200,7 +200,7 @@ class Trajectory:
     ) -> Any:
         """Play the motion on a page of this computer (127.0.0.1), with time bar, speeds and curves that follow.
 
-        trails: names of frames whose ways are drawn.
+        trails: names of frames whose paths are drawn.
         view: where to look from: two letters for the axes to the right and up, such as "xz", or (azimuth, elevation) in
             degrees; None chooses.
         port: of the page; None takes the first free one from 8080.

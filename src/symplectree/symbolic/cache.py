@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def folder() -> Path:
-    """Where compiled code is kept."""
+    """Where compiled code is stored."""
     given = os.environ.get("SYMPLECTREE_CACHE")
     if given:
         return Path(given)
@@ -41,26 +41,26 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, code: bytes) -> None:
-    """Keep the code of a key; a folder that cannot be written to is no error."""
+    """Store the code of a key; a folder that cannot be written to is no error."""
     with contextlib.suppress(OSError, RuntimeError):
-        place = folder()
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _own(place):
+        directory = folder()
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _own(directory):
             return
-        handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
+        handle, name = tempfile.mkstemp(dir=directory, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(hashlib.sha256(code).digest() + code)
-            os.replace(name, place / f"{key}.o")
+            os.replace(name, directory / f"{key}.o")
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(name)
             raise
 
 
-def _own(place: Path) -> bool:
+def _own(directory: Path) -> bool:
     """Does the folder belong to this user, and can only they write to it?"""
     if not hasattr(os, "getuid"):
         return True
-    status = place.stat()
+    status = directory.stat()
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

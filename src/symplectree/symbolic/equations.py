@@ -148,7 +148,7 @@ class Equations:
     def compile(self, name: str = "forward_dynamics", *, backend: Backend | None = None) -> Compiled:
         """A callable on arrays, `f(q, v, tau, inputs=None, parameters=None)` for "forward_dynamics".
 
-        backend: "llvm" (native code, the extra `jit`; kept on disk by content, see `symbolic.cache`), "casadi" (its
+        backend: "llvm" (native code, the extra `jit`; stored on disk by content, see `symbolic.cache`), "casadi" (its
         virtual machine), or None for the first where llvmlite is installed.
         """
         return Compiled(self.function(name), self.model, self.parameter_names, self.parameter_values, backend)
@@ -168,8 +168,8 @@ class Equations:
                   "tau": self.model.velocities, "inputs": self.model.inputs,
                   "parameters": self.parameter_names}  # fmt: skip
         used = {argument for function in functions for argument in function.name_in()}
-        kept = {name: entries for name, entries in orders.items() if name in used}
-        c_code.write(path, c_code.source(functions, kept, c_code.identifier(prefix)))
+        documented = {name: entries for name, entries in orders.items() if name in used}
+        c_code.write(path, c_code.source(functions, documented, c_code.identifier(prefix)))
 
     def _cost(self, column: Any) -> int:
         import casadi

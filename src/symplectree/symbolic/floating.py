@@ -153,10 +153,10 @@ class Floating:
 
 def check_internal(model: Model) -> None:
     """Raise ModelError when something acts on the mechanism from outside, or is not written as a formula here."""
-    for k, place in enumerate(model.kind[1:], 1):
-        if KINDS[place] not in SUPPORTED:
+    for k, kind in enumerate(model.kind[1:], 1):
+        if KINDS[kind] not in SUPPORTED:
             raise ModelError(
-                f"the joint of {model.bodies[k]!r} is of the kind {KINDS[place]}; shape motions take joints of angles and "
+                f"the joint of {model.bodies[k]!r} is of the kind {KINDS[kind]}; shape motions take joints of angles and "
                 "ways: take Revolute, Universal, Prismatic, … joints, or StagewiseNewton"
             )
     if np.any(model.gravity != 0):

@@ -1,4 +1,4 @@
-"""Formulas of one mechanism as native code in place of tapes (`Model.compile_formulas`)."""
+"""Formulas of one mechanism as native code instead of tapes (`Model.compile_formulas`)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from symplectree.symbolic.native_code import NativeCode, native_code
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
 
-Place = tuple[str, int, int]  # what ("joint", "element", "potential"), which, and order
+Slot = tuple[str, int, int]  # what ("joint", "element", "potential"), which, and order
 
 
 @dataclass(frozen=True)
 class FormulaCode:
-    """Addresses of functions that do what tapes do, by the place of the tape in the core's model."""
+    """Addresses of functions that do what tapes do, by the slot of the tape in the core's model."""
 
     code: NativeCode
-    addresses: dict[Place, int]
+    addresses: dict[Slot, int]
 
 
-def tapes_of(model: Model) -> Iterator[tuple[Place, Tape]]:
+def tapes_of(model: Model) -> Iterator[tuple[Slot, Tape]]:
     """All tapes that the core executes for a model."""
     for index, body in enumerate(sorted(model.formulas)):
         for order, tape in enumerate(model.formulas[body].tapes):
@@ -44,14 +44,14 @@ def compile_formulas(model: Model) -> FormulaCode:
     """Native code of all formulas of a model; raises ModelError when llvmlite is not installed."""
     llvm.require()
     tapes = dict(tapes_of(model))
-    names = {place: f"{place[0]}_{place[1]}_{place[2]}" for place in tapes}
+    names = {slot: f"{slot[0]}_{slot[1]}_{slot[2]}" for slot in tapes}
 
     def build(module: Any) -> None:
-        for place, tape in tapes.items():
-            llvm.emit_parts(module, names[place], instructions(tape), _access)
+        for slot, tape in tapes.items():
+            llvm.emit_parts(module, names[slot], instructions(tape), _access)
 
     code = native_code(("formulas", *(_digest(tape) for tape in tapes.values())), list(names.values()), build)
-    return FormulaCode(code, {place: code.address(name) for place, name in names.items()})
+    return FormulaCode(code, {slot: code.address(name) for slot, name in names.items()})
 
 
 def instructions(tape: Tape) -> list[tuple[str, list[int], list[int], float]]:

@@ -1,4 +1,4 @@
-"""How a joint moves, as expressions of its coordinates: rotation, way of the origin, S and what velocity adds.
+"""How a joint moves, as expressions of its coordinates: rotation, displacement of the origin, S and what velocity adds.
 
 A one-coordinate joint turns about, or moves along, the third axis of its body (see links.py), so that S is a column of
 zeros and a one. Every other joint needs to give its transform only; the rest follows by differentiation.
@@ -37,7 +37,7 @@ class Motion:
     | --- | --- | --- |
     | turn | rotation R(q) when it is about the third axis: (cos, sin), else None | |
     | rotation | R(q) | 3×3 |
-    | shift | x(q), the way of the origin in base axes | 3 |
+    | shift | x(q), the displacement of the origin in base axes | 3 |
     | angular, linear | columns of S in body axes | nv × 3 each |
     | angular_bias, linear_bias | Ṡ v in body axes | 3 each |
     """

@@ -32,7 +32,7 @@ class Table:
     def size(self) -> int:
         return self.rows * self.width
 
-    def place(self, row: int, body: int) -> int:
+    def offset(self, row: int, body: int) -> int:
         return self.start + row * self.width + body
 
     def add(self, values: Sequence[Scalar], symbol: Any) -> Scalar:
@@ -67,18 +67,18 @@ def _emit_group(module: Any, name: str, rows: Sequence[Any], table: Table, resul
     emitter = llvm.Emitter(module, builder, table.lanes)
     kind = emitter.type.as_pointer()
 
-    def address(place: int) -> Any:
-        return builder.bitcast(builder.gep(work, [llvm.index(place)]), kind)
+    def address(offset: int) -> Any:
+        return builder.bitcast(builder.gep(work, [llvm.index(offset)]), kind)
 
     def load(_: int, row: int) -> Any:
         constants = table.entries[row]
         if all(is_number(x) for x in constants):
             own = [constants[i] if i < len(constants) else 0.0 for i in range(first, first + table.lanes)]
             return ir.Constant(emitter.type, own[0] if table.lanes == 1 else own)
-        return builder.load(address(table.place(row, first)), align=8)
+        return builder.load(address(table.offset(row, first)), align=8)
 
     def store(_: int, row: int, value: Any) -> None:
-        builder.store(value, address(results.place(row, first)), align=8)
+        builder.store(value, address(results.offset(row, first)), align=8)
 
     llvm.run(emitter, rows, load, store)
     builder.ret_void()

@@ -140,7 +140,7 @@ def _lever(model: Model, k: int) -> Array:
 
 
 def _with_third(axis: Array, lever: Array) -> Array:
-    """A rotation whose third column is the unit vector `axis`, and whose first points the way of `lever`.
+    """A rotation whose third column is the unit vector `axis`, and whose first points along `lever`.
 
     Of letter axes the first is a letter axis as well, so that zeros and ones stay exact.
     """

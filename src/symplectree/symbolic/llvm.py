@@ -166,10 +166,10 @@ def _emit_part(
     work, index = function.args[2], ir.IntType(64)
     values: dict[int, Any] = {}
 
-    def kept(slot: int) -> Any:
+    def spilled(slot: int) -> Any:
         return builder.load(builder.gep(work, [index(scratch + slot)]))
 
-    written = run(Emitter(module, builder), rows, *access(builder, *function.args), values, kept)
+    written = run(Emitter(module, builder), rows, *access(builder, *function.args), values, spilled)
     for slot in sorted(written & needed):
         builder.store(values[slot], builder.gep(work, [index(scratch + slot)]))
     builder.ret_void()
@@ -183,16 +183,16 @@ class Arrays:
         self._builder, self._pointers, self._index = builder, pointers, ir.IntType(64)
         self._loaded: dict[int, Any] = {}
 
-    def place(self, array: int, entry: int) -> Any:
+    def address(self, array: int, entry: int) -> Any:
         if array not in self._loaded:
             self._loaded[array] = self._builder.load(self._builder.gep(self._pointers, [self._index(array)]))
         return self._builder.gep(self._loaded[array], [self._index(entry)])
 
     def load(self, array: int, entry: int) -> Any:
-        return self._builder.load(self.place(array, entry))
+        return self._builder.load(self.address(array, entry))
 
     def store(self, array: int, entry: int, value: Any) -> None:
-        self._builder.store(value, self.place(array, entry))
+        self._builder.store(value, self.address(array, entry))
 
 
 def run(
@@ -201,11 +201,11 @@ def run(
     load: Load,
     store: Store,
     values: dict[int, Any] | None = None,
-    kept: Callable[[int], Any] | None = None,
+    spilled: Callable[[int], Any] | None = None,
 ) -> set[int]:
     """Write instructions where the emitter stands: arguments from `load(array, entry)`, results to `store`.
 
-    `values` are those of slots so far, `kept(slot)` one from an earlier part. Returns the slots that were written.
+    `values` are those of slots so far, `spilled(slot)` one from an earlier part. Returns the slots that were written.
     """
     values = {} if values is None else values
     written: set[int] = set()
@@ -213,8 +213,8 @@ def run(
     reciprocals: dict[int, Any] = {}
 
     def value(slot: int) -> Any:
-        if slot not in values and kept is not None:
-            values[slot] = kept(slot)
+        if slot not in values and spilled is not None:
+            values[slot] = spilled(slot)
         return values[slot]
 
     for row, (name, results, arguments, constant) in enumerate(rows):
@@ -266,7 +266,7 @@ def emit_rows(module: Any, name: str, inner: str, sizes: Sequence[int], result: 
     rows, inputs, steps, out, work = function.args
     begin, loop, end = (function.append_basic_block(label) for label in ("begin", "loop", "end"))
     builder = ir.IRBuilder(begin)
-    places = builder.alloca(pointer, index(max(len(sizes), 1)))
+    pointers = builder.alloca(pointer, index(max(len(sizes), 1)))
     target = builder.alloca(pointer)
     starts = [builder.load(builder.gep(inputs, [index(i)])) for i in range(len(sizes))]
     strides = [builder.load(builder.gep(steps, [index(i)])) for i in range(len(sizes))]
@@ -275,9 +275,9 @@ def emit_rows(module: Any, name: str, inner: str, sizes: Sequence[int], result: 
     row = builder.phi(index)
     row.add_incoming(index(0), begin)
     for i, (start, stride) in enumerate(zip(starts, strides, strict=True)):
-        builder.store(builder.gep(start, [builder.mul(row, stride)]), builder.gep(places, [index(i)]))
+        builder.store(builder.gep(start, [builder.mul(row, stride)]), builder.gep(pointers, [index(i)]))
     builder.store(builder.gep(out, [builder.mul(row, index(result))]), target)
-    builder.call(module.globals[inner], [places, target, work])
+    builder.call(module.globals[inner], [pointers, target, work])
     following = builder.add(row, index(1))
     row.add_incoming(following, loop)
     builder.cbranch(builder.icmp_signed("<", following, rows), loop, end)
@@ -296,7 +296,7 @@ def emit_row_of_calls(module: Any, name: str, parts: Sequence[str]) -> None:
 
 
 def index(value: int) -> Any:
-    """A place in an array, as a constant."""
+    """An index into an array, as a constant."""
     ir, _ = require()
     return ir.IntType(64)(value)
 

@@ -53,18 +53,18 @@ def chosen(model: Model, names: Iterable[str]) -> Parameters:
     symbols: list[Any] = []
     of: dict[tuple[int, str], Any] = {}
     for name in dict.fromkeys(names):
-        numbers, places = look_up(model, name)
-        own = [casadi.SX.sym(label) for label in labels(name, len(numbers))]
-        found += labels(name, len(numbers))
-        values += numbers
+        entries, keys = look_up(model, name)
+        own = [casadi.SX.sym(label) for label in labels(name, len(entries))]
+        found += labels(name, len(entries))
+        values += entries
         symbols += own
         if name.endswith(".inertia"):
             xx, yy, zz, xy, xz, yz = own
-            of[places[0]] = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+            of[keys[0]] = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
         elif name.endswith(".armature"):
-            of |= dict(zip(places, own, strict=True))
+            of |= dict(zip(keys, own, strict=True))
         else:
-            of[places[0]] = own[0] if len(own) == 1 else own
+            of[keys[0]] = own[0] if len(own) == 1 else own
     if len(names) != len(dict.fromkeys(names)):
         twice = next(name for name in names if names.count(name) > 1)
         raise ModelError(f"parameter {twice!r} is named twice")

@@ -213,7 +213,7 @@ def direction(
     F = [([*f], [*n]) for f, n in forces]
     K = [[[list(row) for row in m] for m in blocks] for blocks in matrices]
     out: Vector = [0.0] * int(given.b.numel())
-    kept: list[Any] = [None] * len(bodies)
+    eliminated: list[Any] = [None] * len(bodies)
     for k in reversed(range(len(bodies))):
         body = bodies[k]
         link, (first, last) = body.link, body.motion
@@ -234,7 +234,7 @@ def direction(
                 left = sub(left, mul(given.stiff[j], sub(given.q[1][link.q.start + i], given.q[0][link.q.start + i])))
             u.append(left)
         inverted = inverse(pivot)
-        kept[k] = ([_row_to_parent(body, z) for z in Zs], inverted, u)
+        eliminated[k] = ([_row_to_parent(body, z) for z in Zs], inverted, u)
         if link.parent < 0:
             continue
         unit = None if body.stiff else {"revolute": 2, "prismatic": 5}.get(link.kind)
@@ -246,7 +246,7 @@ def direction(
         if unit is not None:  # nothing is transmitted along the joint's own direction
             full = [[0.0 if unit in (r, c) else full[r][c] for c in range(6)] for r in range(6)]
         _give(body, full, wrench, K[link.parent], F)
-    return _outward(bodies, kept, out)
+    return _outward(bodies, eliminated, out)
 
 
 def _give(body: Body, full: Matrix, wrench: Vector, K: list[Matrix], F: list[tuple[Vector, Vector]]) -> None:
@@ -276,9 +276,9 @@ def _row_to_parent(body: Body, z: Vector) -> Vector:
     return [*plus(turn, cross(body.arm[1], slide)), *slide]
 
 
-def _outward(bodies: list[Body], kept: list[Any], out: Vector) -> Vector:
+def _outward(bodies: list[Body], eliminated: list[Any], out: Vector) -> Vector:
     moved: list[tuple[Vector, Vector]] = []
-    for body, (Zs, inverted, u) in zip(bodies, kept, strict=True):
+    for body, (Zs, inverted, u) in zip(bodies, eliminated, strict=True):
         link, last = body.link, body.motion[1]
         alpha, a = [0.0] * 3, [0.0] * 3
         left = u

@@ -1,7 +1,7 @@
 """The expressions of variational_step.py as two LLVM functions, in three parts each.
 
 Turns and displacements go from body to body outward; momenta and Newton matrices are computed for several bodies at
-once; then the sweeps go from body to body again. Between the parts the numbers lie in scratch memory.
+once; then the sweeps go from body to body again. Between the parts values lie in scratch memory.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def _emit(
 
     scratch = before.size + after.size
 
-    def keep(builder: Any, inputs: Any, _: Any, work: Any) -> tuple[llvm.Load, llvm.Store]:
+    def spill(builder: Any, inputs: Any, _: Any, work: Any) -> tuple[llvm.Load, llvm.Store]:
         def store(_: int, entry: int, value: Any) -> None:
             row, k, _ = stored[entry]
-            builder.store(value, builder.gep(work, [llvm.index(before.place(row, k))]))
+            builder.store(value, builder.gep(work, [llvm.index(before.offset(row, k))]))
 
         return llvm.Arrays(builder, inputs).load, store
 
@@ -112,11 +112,11 @@ def _emit(
             if array < len(given.vectors()):
                 return arguments.load(array, entry)
             row, k = divmod(entry, count)
-            return builder.load(builder.gep(work, [llvm.index(after.place(row, k))]))
+            return builder.load(builder.gep(work, [llvm.index(after.offset(row, k))]))
 
         return load, llvm.Arrays(builder, results).store
 
-    llvm.emit_parts(module, f"{name}.first", list(instructions(first)), keep, scratch)
+    llvm.emit_parts(module, f"{name}.first", list(instructions(first)), spill, scratch)
     emit_lanes(module, f"{name}.middle", middle, before, after)
     llvm.emit_parts(module, f"{name}.last", list(instructions(last)), fetch, scratch)
     llvm.emit_row_of_calls(module, name, [f"{name}.{part}" for part in ("first", "middle", "last")])

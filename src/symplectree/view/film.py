@@ -91,7 +91,7 @@ def film(
 ) -> Film:
     """Choose pictures of a trajectory: `rate` per second of film that runs at `speed`, 2000 at most.
 
-    trails: names of frames whose ways are drawn. view: see `camera_for`.
+    trails: names of frames whose paths are drawn. view: see `camera_for`.
     """
     if not is_positive(speed):
         raise ModelError(f"speed is {shown(speed)}, not a positive number")
@@ -107,11 +107,12 @@ def film(
     q = trajectory.q[rows]
     poses = {-1: np.broadcast_to(np.eye(4), (len(rows), 4, 4))}
     poses |= {body: pose(model, q, model.bodies[body]) for body in picture.bodies}
-    ways = {name: pose(model, q, name)[:, :3, 3] for name in trails}
-    motion = np.concatenate([*(_track(poses, p) for p in points_of(picture.outline)), *ways.values(), np.zeros((0, 3))])
+    paths = {name: pose(model, q, name)[:, :3, 3] for name in trails}
+    tracks = [_track(poses, place) for place in points_of(picture.outline)]
+    motion = np.concatenate([*tracks, *paths.values(), np.zeros((0, 3))])
     points = np.concatenate([motion, *_corners(picture, poses), np.zeros((0 if len(motion) else 1, 3))])
     camera = camera_for(points, model.gravity, view, motion=motion if len(motion) else None)
-    return Film(picture, rows, trajectory.t[rows], poses, ways, points.min(axis=0), points.max(axis=0), camera)
+    return Film(picture, rows, trajectory.t[rows], poses, paths, points.min(axis=0), points.max(axis=0), camera)
 
 
 def _corners(picture: Scene, poses: dict[int, Array]) -> Iterator[Array]:

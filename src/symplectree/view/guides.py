@@ -157,9 +157,9 @@ def _speed(track: Track, i: int) -> float:
     step = np.zeros(track.visited.shape[1])
     step[i] = 1e-4
     with np.errstate(all="ignore"):
-        ways = np.linalg.norm(track.points(*(track.visited + step).T) - track.points(*track.visited.T), axis=0) / 1e-4
-    ways = ways[np.isfinite(ways)]
-    return float(np.median(ways)) if len(ways) else 0.0
+        speeds = np.linalg.norm(track.points(*(track.visited + step).T) - track.points(*track.visited.T), axis=0) / 1e-4
+    speeds = speeds[np.isfinite(speeds)]
+    return float(np.median(speeds)) if len(speeds) else 0.0
 
 
 def _near(track: Track, grid: Array, size: float) -> Guide | None:
@@ -236,6 +236,6 @@ def _sheet(grid: Array) -> tuple[Array, Array]:
     points = grid.reshape(-1, 3)
     faces = grid_faces(*grid.shape[:2])
     faces = faces[np.isfinite(points[faces]).all(axis=(1, 2))]
-    used, places = np.unique(faces, return_inverse=True)
-    front = places.reshape(-1, 3)
+    used, indices = np.unique(faces, return_inverse=True)
+    front = indices.reshape(-1, 3)
     return np.concatenate([points[used]] * 2), np.concatenate([front, front[:, ::-1] + len(used)])

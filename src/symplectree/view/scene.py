@@ -109,11 +109,11 @@ def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
     visited: configurations (n, nq) over whose range the curves and surfaces of joints are drawn, q alone when left out.
     """
     plan = outline(model)
-    ways = tracks(model, np.atleast_2d(configuration(model, q) if visited is None else visited))
-    size, radius = _sizes(model, plan, q, ways)
+    paths = tracks(model, np.atleast_2d(configuration(model, q) if visited is None else visited))
+    size, radius = _sizes(model, plan, q, paths)
     shapes = _own_shapes(model, size)
     shaped = {solid.body for solid in shapes if solid.body >= 0}
-    clad = {way.body for way in ways if way.moving or way.visited.shape[1] == 2}  # a surface or rim is what one sees
+    clad = {path.body for path in paths if path.moving or path.visited.shape[1] == 2}  # a surface or rim is seen
     masses = [solid for solid in _masses(model, radius, size) if solid.body not in clad]
     automatic = [*_rods(model, plan, radius), *masses, *_marks(model, plan, radius)]
     lines = [
@@ -121,7 +121,8 @@ def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
         *(Line("spring", a, b, 1.6 * radius) for a, b in plan.springs),
         *(Line("rail", a, b, 0.5 * radius) for a, b in plan.rails if b[0] not in shaped),
     ]
-    solids = [*(solid for solid in automatic if solid.body not in shaped), *shapes, *_guides(model, ways, size, radius)]
+    solids = [solid for solid in automatic if solid.body not in shaped]
+    solids += [*shapes, *_guides(model, paths, size, radius)]
     return Scene(model, tuple(solids), tuple(lines), plan, size, radius)
 
 
@@ -132,14 +133,14 @@ def points_of(plan: Outline) -> list[Place]:
     return list(dict.fromkeys([*ends, *plan.joints, *plan.supports, *plan.masses]))
 
 
-def _sizes(model: Model, plan: Outline, q: Any, ways: list[Track]) -> tuple[float, float]:
-    """Extent of the mechanism, with the ways of its joints, and radius of its rods [m]."""
+def _sizes(model: Model, plan: Outline, q: Any, paths: list[Track]) -> tuple[float, float]:
+    """Extent of the mechanism, with the paths of its joints, and radius of its rods [m]."""
     poses = {-1: np.eye(4)} | {b: pose(model, q, model.bodies[b]) for b in drawn_bodies(model)}
     points = [poses[body][:3, :3] @ point + poses[body][:3, 3] for body, point in points_of(plan)]
-    for way in ways:
-        body = poses[way.body] if way.body in poses else pose(model, q, model.bodies[way.body])
-        T = body @ way.pose
-        points += list(visited_points(way) @ T[:3, :3].T + T[:3, 3])
+    for path in paths:
+        body = poses[path.body] if path.body in poses else pose(model, q, model.bodies[path.body])
+        T = body @ path.pose
+        points += list(visited_points(path) @ T[:3, :3].T + T[:3, 3])
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
     boxes = [2 * np.linalg.norm(_inertia_box(model, body)[0]) for body in drawn_bodies(model) if model.mass[body] > 0]
     size = size or float(max(boxes, default=0.0)) or 1.0
@@ -218,27 +219,27 @@ def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
     return out
 
 
-def _guides(model: Model, ways: list[Track], size: float, radius: float) -> list[Solid]:
+def _guides(model: Model, paths: list[Track], size: float, radius: float) -> list[Solid]:
     """Wires, tracks and surfaces; of closed curves that bodies roll on, a spoke that shows how they turn."""
     out: list[Solid] = []
     wire = max(0.6 * radius, 0.003 * size)
-    for i, way in enumerate(ways):
-        found = guide(way, size)
+    for i, path in enumerate(paths):
+        found = guide(path, size)
         if found is None:
             continue
-        color = _body_color(model, way.body) if way.body in drawn_bodies(model) else LINE_COLORS["rail"]
-        opacity = 1.0 if not found.is_surface else 0.8 if way.body >= 0 else 0.55
+        color = _body_color(model, path.body) if path.body in drawn_bodies(model) else LINE_COLORS["rail"]
+        opacity = 1.0 if not found.is_surface else 0.8 if path.body >= 0 else 0.55
         out.append(
-            Solid(f"way {i}", way.body, "triangles", (), way.pose, color, opacity, triangles=triangles(found, wire))
+            Solid(f"path {i}", path.body, "triangles", (), path.pose, color, opacity, triangles=triangles(found, wire))
         )
         if found.is_surface:
             out.append(
-                Solid(f"net {i}", way.body, "triangles", (), way.pose, NET_COLOR, triangles=net(found, 0.15 * radius))
+                Solid(f"net {i}", path.body, "triangles", (), path.pose, NET_COLOR, triangles=net(found, 0.15 * radius))
             )
-        elif way.whole and way.moving:
+        elif path.whole and path.moving:
             between, length = along(np.zeros(3), found.grid[0])
             if length > 0:
-                out.append(Solid(f"spoke {i}", way.body, "capsule", (wire, 0.5 * length), between, color))
+                out.append(Solid(f"spoke {i}", path.body, "capsule", (wire, 0.5 * length), between, color))
     return out
 
 
@@ -291,21 +292,21 @@ def _mesh_parts(solid: Solid, shape: Shape) -> list[Solid]:
 
 
 def along(a: Array, b: Array) -> tuple[Array, float]:
-    """Pose in the middle from a to b with z along the way, and the distance."""
+    """Pose in the middle from a to b with z along the line, and the distance."""
     T = stretched(a, b)
     length = float(np.linalg.norm(b - a))
     return lie.pose(T[:3, :3] / [1, 1, length or 1], (a + b) / 2), length
 
 
 def stretched(a: Array, b: Array) -> Array:
-    """The map of (0, 0, 0) to a and (0, 0, 1) to b that keeps lengths across the way: (..., 3) to (..., 4, 4)."""
-    way = b - a
-    length = np.linalg.norm(way, axis=-1, keepdims=True)
-    z = np.where(length > 0, way / np.where(length > 0, length, 1), np.array([0.0, 0.0, 1.0]))
+    """The map of (0, 0, 0) to a and (0, 0, 1) to b that keeps lengths across the line: (..., 3) to (..., 4, 4)."""
+    line = b - a
+    length = np.linalg.norm(line, axis=-1, keepdims=True)
+    z = np.where(length > 0, line / np.where(length > 0, length, 1), np.array([0.0, 0.0, 1.0]))
     aside = np.where(np.abs(z[..., :1]) < 0.7, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
     y = np.cross(z, aside)
     y = y / np.linalg.norm(y, axis=-1, keepdims=True)
-    T = np.zeros((*way.shape[:-1], 4, 4))
+    T = np.zeros((*line.shape[:-1], 4, 4))
     T[..., :3, 0], T[..., :3, 1], T[..., :3, 2], T[..., :3, 3] = np.cross(y, z), y, z * length, a
     T[..., 3, 3] = 1.0
     return T

@@ -32,7 +32,7 @@ def stop(server: Any) -> None:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing of what viser prints, even when told to be silent; in a notebook it would be output of the cell."""
+    """Nothing of what viser prints, even when asked to be silent; in a notebook it would be output of the cell."""
     import rich
 
     console = rich.get_console()

@@ -45,8 +45,8 @@ class Stage:
             )
         self._trails = [
             (last, node)
-            for i, (name, way) in enumerate(film.trails.items())
-            for last, node in _trail(root, film, name, way, TRAIL_COLORS[i % len(TRAIL_COLORS)])
+            for i, (name, path) in enumerate(film.trails.items())
+            for last, node in _trail(root, film, name, path, TRAIL_COLORS[i % len(TRAIL_COLORS)])
         ]
         self._turns = {body: _quaternions(film.poses[body]) for body in scene.bodies}
         self._line_turns = [_quaternions(_unstretched(T)) for T in film.stretches]
@@ -70,12 +70,12 @@ def _body_path(film: Film, body: int) -> str:
     return f"/bodies/{name}" if body >= 0 else "/world"
 
 
-def _trail(root: Any, film: Film, name: str, way: Array, color: Color) -> list[tuple[int, Any]]:
-    """The way of a frame in pieces, each with the picture at which it is complete."""
-    cuts = np.unique(np.linspace(0, len(way) - 1, PIECES + 1).round().astype(int))
+def _trail(root: Any, film: Film, name: str, path: Array, color: Color) -> list[tuple[int, Any]]:
+    """The path of a frame in pieces, each with the picture at which it is complete."""
+    cuts = np.unique(np.linspace(0, len(path) - 1, PIECES + 1).round().astype(int))
     out = []
     for first, last in pairwise(cuts):
-        part = way[first : last + 1]
+        part = path[first : last + 1]
         node = root.add_line_segments(
             f"/trails/{name.replace('/', '∕')}/{first}", np.stack([part[:-1], part[1:]], 1).astype(np.float32),
             np.array(_rgb(color), dtype=np.uint8), thickness=0.35 * film.scene.radius,

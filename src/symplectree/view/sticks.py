@@ -28,7 +28,7 @@ class Sticks:
     | strings | both ends of each distance that is kept | (d, 2, 3) m |
     | springs | both ends of each spring or damper between frames | (k, 2, 3) m |
     | masses, weights | centres of mass, and the masses | (m, 3) m, (m,) kg |
-    | ways | curves that joints move along, and lines on surfaces | (n, 3) m each |
+    | paths | curves that joints move along, and lines on surfaces | (n, 3) m each |
     """
 
     bars: Array
@@ -39,11 +39,11 @@ class Sticks:
     springs: Array
     masses: Array
     weights: Array
-    ways: tuple[Array, ...] = ()
+    paths: tuple[Array, ...] = ()
 
 
 def sticks(model: Model, q: Any, *, visited: Any = None) -> Sticks:
-    """The stick figure of a model at one configuration q; `visited`: configurations over whose range ways are drawn."""
+    """The stick figure of a model at one configuration q; `visited`: configurations over whose range paths are drawn."""
     plan = outline(model)
     poses = {-1: np.eye(4)} | {body: pose(model, q, model.bodies[body]) for body in drawn_bodies(model)}
 
@@ -67,20 +67,20 @@ def sticks(model: Model, q: Any, *, visited: Any = None) -> Sticks:
         lines(plan.springs),
         points(plan.masses),
         np.array(plan.weights),
-        _ways(model, q, visited),
+        _paths(model, q, visited),
     )
 
 
-def _ways(model: Model, q: Any, visited: Any) -> tuple[Array, ...]:
+def _paths(model: Model, q: Any, visited: Any) -> tuple[Array, ...]:
     """Curves, and every few lines of surfaces, in world axes."""
     found = tracks(model, np.atleast_2d(configuration(model, q) if visited is None else visited))
     out: list[Array] = []
-    for way in found:
-        points = visited_points(way)
-        drawn = guide(way, float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0)
+    for path in found:
+        points = visited_points(path)
+        drawn = guide(path, float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0)
         if drawn is None:
             continue
-        T = (np.eye(4) if way.body < 0 else pose(model, q, model.bodies[way.body])) @ way.pose
+        T = (np.eye(4) if path.body < 0 else pose(model, q, model.bodies[path.body])) @ path.pose
         grid = drawn.grid @ T[:3, :3].T + T[:3, 3]
         lines = [*grid[::NET], *np.swapaxes(grid, 0, 1)[::NET]] if drawn.is_surface else [grid]
         out += [line[np.isfinite(line).all(axis=1)] for line in lines]
@@ -116,7 +116,7 @@ def draw_sticks(
     """Draw the model at q into matplotlib axes, in the projection `view`; lengths are the same in both directions.
 
     color: of bars and masses. shift: moves the figure on the paper, to draw several side by side.
-    rails, supports: whether to draw sliding joints' ways, and marks where the world holds the mechanism.
+    rails, supports: whether to draw sliding joints' rails, and marks where the world holds the mechanism.
     visited: configurations over whose range the curves and surfaces of joints are drawn, such as `traj.q`; when left out,
         around q. `rails=False` leaves these out, too.
     """
@@ -133,8 +133,8 @@ def draw_sticks(
 
     if rails:
         lines(figure.rails, colors="0.6", linewidths=1, linestyles=":", zorder=1)
-        for way in figure.ways:
-            axes.plot(*flat(way).T, color="0.7", linewidth=1, zorder=0.9)
+        for path in figure.paths:
+            axes.plot(*flat(path).T, color="0.7", linewidth=1, zorder=0.9)
     lines(figure.strings, colors="0.45", linewidths=0.8, zorder=1.5)
     lines(figure.springs, colors="C2", linewidths=1.2, linestyles="--", zorder=1.5)
     lines(figure.bars, colors=color, linewidths=2.2, capstyle="round", zorder=2)

@@ -1,4 +1,4 @@
-"""Triangles of solids and lines, counter-clockwise from outside, for every way of drawing."""
+"""Triangles of solids and lines, counter-clockwise from outside, for pages and films."""
 
 from __future__ import annotations
 

@@ -114,9 +114,9 @@ class _Painter:
 
         picture = self.back.copy()
         draw = ImageDraw.Draw(picture, "RGBA")
-        for i, way in enumerate(self.film.trails.values()):
+        for i, path in enumerate(self.film.trails.values()):
             if k:
-                points = [tuple(p) for p in self._project(way[: k + 1])[:, :2]]
+                points = [tuple(p) for p in self._project(path[: k + 1])[:, :2]]
                 draw.line(points, fill=_rgba(TRAIL_COLORS[i % len(TRAIL_COLORS)], 1.0), width=2 * FINER, joint="curve")
         parts = [
             _shaded(vertices @ T[:3, :3].T + T[:3, 3], faces, color, opacity, self.film.camera)

@@ -116,19 +116,19 @@ class Viewer:
             self.speed = float(rate.value.removesuffix("×"))
 
     def _add_plot(self, gui: Any, chosen: str) -> None:
-        place = len(self._plots)
-        menu = gui.add_dropdown(f"plot {place + 1}", tuple(self._panels), initial_value=chosen)
+        index = len(self._plots)
+        menu = gui.add_dropdown(f"plot {index + 1}", tuple(self._panels), initial_value=chosen)
         panel = self._panels[chosen]
         self._plots.append((panel, gui.add_uplot(*self._curves(panel), **_looks(panel))))
 
         @menu.on_update
         def _(_: Any) -> None:
             with self._lock:
-                panel, node = self._panels[menu.value], self._plots[place][1]
+                panel, node = self._panels[menu.value], self._plots[index][1]
                 data, series = self._curves(panel)
                 node.series, node.data, node.title = series, data, _looks(panel)["title"]
                 node.scales = _looks(panel)["scales"]
-                self._plots[place] = (panel, node)
+                self._plots[index] = (panel, node)
 
     def _curves(self, panel: Panel) -> tuple[tuple[Array, ...], tuple[dict[str, Any], ...]]:
         """Data and styles of a plot: what lies before the time that is shown has a shade, which ends at that time."""

@@ -36,7 +36,7 @@ class BodyPlace:
 
 @dataclass
 class Reading:
-    """A file on its way to a mechanism.
+    """A file while it becomes a mechanism.
 
     | name | meaning |
     | --- | --- |
