@@ -4,19 +4,9 @@
 namespace symplectree {
 
 Constrained::Constrained(const Model& m)
-    : prescribed(m.nv),
-      multipliers(m.rows),
-      m_(m),
-      structure_(m),
-      rows_(structure_),
+    : prescribed(m.nv), multipliers(m.rows), m_(m), structure_(m), rows_(structure_),
       loops_(m, structure_, 1e-9),  // where loops have come apart a little, dependent rows are still found
-      w_(m),
-      inertia_(m.size()),
-      force_(m.size()),
-      bound_(m.size()),
-      block_(m.size()),
-      rhs_(m.nv),
-      e_(m.rows),
+      w_(m), inertia_(m.size()), force_(m.size()), bound_(m.size()), block_(m.size()), rhs_(m.nv), e_(m.rows),
       given_(m.nv) {
   for (int i = 1; i < m.size(); ++i)
     for (int k = 0; k < m.bodies[i].nv; ++k) block_[i][(m.bodies[i].nv + 1) * k] = m.armature[m.bodies[i].v + k];

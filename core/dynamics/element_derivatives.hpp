@@ -51,18 +51,8 @@ struct ElementWorkspace {
   ElementTerms<T> out;
 
   explicit ElementWorkspace(const Model& m)
-      : kinematics(m),
-        a(m.nv),
-        b(m.nv),
-        delta(m.nv),
-        g(m.nv),
-        rate_dq(m.nv),
-        length_dqdq(m.nv * m.nv),
-        q(m.nq),
-        v(m.nv),
-        direction(m.nv),
-        rate(m.nq),
-        out(m.nv) {}
+      : kinematics(m), a(m.nv), b(m.nv), delta(m.nv), g(m.nv), rate_dq(m.nv), length_dqdq(m.nv * m.nv), q(m.nq),
+        v(m.nv), direction(m.nv), rate(m.nq), out(m.nv) {}
 };
 
 template <class T>

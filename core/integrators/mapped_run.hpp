@@ -21,15 +21,8 @@ class MappedRun final : public Run {
 
   // `stages`: how many rows of prescribed motions a step of `tree` takes.
   MappedRun(const CoordinateMap& map, std::unique_ptr<Run> tree, Second second, int stages)
-      : map_(map),
-        run_(std::move(tree)),
-        second_(second),
-        stages_(stages),
-        state_(map.layout),
-        report_(map.layout),
-        x_(map.tree().nv),
-        rates_(map.tree().nv),
-        targets_(static_cast<std::size_t>(stages) * map.tree().nq),
+      : map_(map), run_(std::move(tree)), second_(second), stages_(stages), state_(map.layout), report_(map.layout),
+        x_(map.tree().nv), rates_(map.tree().nv), targets_(static_cast<std::size_t>(stages) * map.tree().nq),
         target_rates_(static_cast<std::size_t>(stages) * map.tree().nv),
         accelerations_(3 * static_cast<std::size_t>(map.tree().nv)) {}
 

@@ -33,21 +33,9 @@ class NewtonRun final : public Run {
  public:
   template <class... A>
   NewtonRun(const Model& m, const MethodOptions& options, A... scheme)
-      : m_(m),
-        guess_(options.guess),
-        substeps_(options.substeps),
-        state_(m),
-        report_(m),
-        scheme_(m, scheme...),
-        prescribed_(m),
-        dynamics_(m),
-        guesses_(m, prescribed_, dynamics_),
-        finder_(m, options, scheme_),
-        q1_(m.nq),
-        target_(m.nq),
-        p1_(m.nv),
-        change_(m.nv),
-        v_(m.nv) {
+      : m_(m), guess_(options.guess), substeps_(options.substeps), state_(m), report_(m), scheme_(m, scheme...),
+        prescribed_(m), dynamics_(m), guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), q1_(m.nq),
+        target_(m.nq), p1_(m.nv), change_(m.nv), v_(m.nv) {
     damped_ = m.user_forces || !m.joint_dampers.empty();
     for (const Line& line : m.lines) damped_ |= line.damping != 0;
     damped_ |= has_damped_pairs(m);

@@ -16,18 +16,9 @@ template <class Scheme>
 class RootFinder {
  public:
   RootFinder(const Model& m, const MethodOptions& options, Scheme& scheme)
-      : m_(m),
-        tolerance_(options.tolerance),
-        max_iterations_(options.max_iterations),
-        scheme_(scheme),
-        trial_(m.nq),
-        delta_(m.nv + m.rows),
-        lambda_(m.rows),
-        trial_lambda_(m.rows),
-        before_(m.nv + m.rows),
-        weight_(m.nv + m.rows),
-        guessed_(m.nv),
-        change_(m.nv) {}
+      : m_(m), tolerance_(options.tolerance), max_iterations_(options.max_iterations), scheme_(scheme), trial_(m.nq),
+        delta_(m.nv + m.rows), lambda_(m.rows), trial_lambda_(m.rows), before_(m.nv + m.rows), weight_(m.nv + m.rows),
+        guessed_(m.nv), change_(m.nv) {}
 
   // A root near the guess in q1, of a step of h from q; leaves the root in q1. Counts iterations, and says in `report`
   // how far a search without success came.

@@ -38,19 +38,8 @@ class StepHessian final : public HessianInterface {
  public:
   template <class... A>
   StepHessian(const Model& m, const StepLayout& layout, double alpha, A... equations)
-      : m_(m),
-        l_(layout),
-        equations_(m, equations...),
-        rows_(m),
-        loads_(m, l_, alpha),
-        local_(m, l_, equations_),
-        end_(m),
-        speed_(m),
-        other_(m),
-        dz_(2 * m.nv),
-        q0_(m.nq),
-        q1_(m.nq),
-        g_(l_.size) {
+      : m_(m), l_(layout), equations_(m, equations...), rows_(m), loads_(m, l_, alpha), local_(m, l_, equations_),
+        end_(m), speed_(m), other_(m), dz_(2 * m.nv), q0_(m.nq), q1_(m.nq), g_(l_.size) {
     for (auto* x : {&a0_, &a1_}) x->resize(m.nq);
     for (auto* x : {&r_, &p_, &d_}) x->resize(m.nv);
     rows_.users = false;

@@ -34,12 +34,8 @@ class NumberStep {
  public:
   // `layout`: where the coordinates of the steps lie.
   NumberStep(const Model& layout, std::unique_ptr<StepDerivatives> steps)
-      : m_(layout),
-        steps_(std::move(steps)),
-        maps_(m_, m_.inputs ? m_.inputs : m_.nv),
-        q_(m_.nq),
-        zero_(m_.nv + m_.inputs),
-        F_(static_cast<std::size_t>(2 * m_.nv) * steps_->inputs()),
+      : m_(layout), steps_(std::move(steps)), maps_(m_, m_.inputs ? m_.inputs : m_.nv), q_(m_.nq),
+        zero_(m_.nv + m_.inputs), F_(static_cast<std::size_t>(2 * m_.nv) * steps_->inputs()),
         of_multipliers_(static_cast<std::size_t>(m_.rows) * steps_->inputs()) {}
 
   double residual() const { return steps_->residual(); }
@@ -93,10 +89,7 @@ class NumberSteps {
   // `make` makes the derivatives of one thread's steps, whose coordinates lie as `layout` says.
   using Make = std::function<std::unique_ptr<StepDerivatives>()>;
   NumberSteps(const Model& layout, Make make, Names names, bool quiet)
-      : m_(layout),
-        make_(std::move(make)),
-        names_(std::move(names)),
-        quiet_(quiet),
+      : m_(layout), make_(std::move(make)), names_(std::move(names)), quiet_(quiet),
         nu_(m_.inputs ? m_.inputs : m_.nv) {}
 
   int nq() const { return m_.nq; }

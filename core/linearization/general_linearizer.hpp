@@ -19,12 +19,9 @@ namespace symplectree {
 class Linearizer final : public LinearizerInterface {
  public:
   Linearizer(const Model& m, Action action, double alpha, std::vector<char> prescribed)
-      : m_(m),
-        marks_(std::move(prescribed)),
+      : m_(m), marks_(std::move(prescribed)),
         layout_(m, std::find(marks_.begin(), marks_.end(), char(1)) != marks_.end()),
-        first_(step_system<Jet>(m, layout_, action, alpha)),
-        action_(action),
-        alpha_(alpha) {
+        first_(step_system<Jet>(m, layout_, action, alpha)), action_(action), alpha_(alpha) {
     const auto free = [this](int j) { return !marks_[j]; };
     const StepLayout& l = layout_;
     for (int j = 0; j < l.nv; ++j) (free(j) ? unknown_ : prescribed_).push_back(l.q1 + j);

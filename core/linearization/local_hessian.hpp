@@ -23,18 +23,9 @@ class LocalHessian {
 
  public:
   LocalHessian(const Model& m, const StepLayout& layout, Equations& equations)
-      : m_(m),
-        l_(layout),
-        equations_(equations),
-        structure_(m),
-        terms_(structure_.rows(), structure_.pull_body.size(), structure_.coefficient_v.size()),
-        users_(m),
-        dz_(l_.size),
-        q0_(m.nq),
-        q1_(m.nq),
-        way_(m.nv),
-        force_(m.nv),
-        value_(m.rows) {
+      : m_(m), l_(layout), equations_(equations), structure_(m),
+        terms_(structure_.rows(), structure_.pull_body.size(), structure_.coefficient_v.size()), users_(m),
+        dz_(l_.size), q0_(m.nq), q1_(m.nq), way_(m.nv), force_(m.nv), value_(m.rows) {
     std::vector<char> involved(l_.size);
     const auto mark = [&](int start, int count) {
       for (int k = start; k < start + count; ++k) involved[k] = 1;

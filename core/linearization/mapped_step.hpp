@@ -12,14 +12,8 @@ namespace symplectree {
 class MappedStepDerivatives final : public StepDerivatives {
  public:
   MappedStepDerivatives(const CoordinateMap& map, std::unique_ptr<StepDerivatives> tree)
-      : map_(map),
-        tree_(std::move(tree)),
-        n_(map.tree().nv),
-        m_(map.nv()),
-        tree_inputs_(tree_->inputs()),
-        q1_(map.tree().nq),
-        p1_(n_),
-        A_(2 * n_ * tree_inputs_),
+      : map_(map), tree_(std::move(tree)), n_(map.tree().nv), m_(map.nv()), tree_inputs_(tree_->inputs()),
+        q1_(map.tree().nq), p1_(n_), A_(2 * n_ * tree_inputs_),
         G_(static_cast<std::size_t>(map.tree().rows) * tree_inputs_) {
     // Behind (q, p): forces on joints, or inputs; then ends and rates of prescribed coordinates, which are independent.
     const int forces = map.tree().inputs ? map.tree().inputs : static_cast<int>(n_);

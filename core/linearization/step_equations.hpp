@@ -27,11 +27,8 @@ template <class T, class R = double>
 class RowEquations {
  public:
   explicit RowEquations(const ModelOf<R>& m)
-      : m_(m),
-        structure_(m),
-        terms_(structure_.rows(), structure_.pull_body.size(), structure_.coefficient_v.size()),
-        force_(m.size()),
-        users_(m) {}
+      : m_(m), structure_(m), terms_(structure_.rows(), structure_.pull_body.size(), structure_.coefficient_v.size()),
+        force_(m.size()), users_(m) {}
 
   bool users = true;  // are the user's own rows among these? Without them these have no value and no derivative
 

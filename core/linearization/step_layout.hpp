@@ -25,10 +25,7 @@ struct StepLayout {
   int equations, outputs;
 
   StepLayout(const Model& m, bool prescribed)
-      : nv(m.nv),
-        rows(m.rows),
-        forces(m.inputs ? m.inputs : m.nv),
-        inputs(m.inputs > 0),
+      : nv(m.nv), rows(m.rows), forces(m.inputs ? m.inputs : m.nv), inputs(m.inputs > 0),
         projected(m.rows > 0 || prescribed) {
     q1 = nv, lambda = q1 + nv, force = lambda + rows, v = force + forces, mu = v + (projected ? nv : 0);
     size = mu + (projected ? rows : 0);

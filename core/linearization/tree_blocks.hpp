@@ -25,19 +25,8 @@ class StepBlocks {
   std::vector<Matrix6<T>> own;      // of each body alone: K
 
   explicit StepBlocks(const Model& m)
-      : N(m.nv * m.nv),
-        R(m.nv * m.nv),
-        P(m.nv * m.nv),
-        carried(m.nv),
-        own(m.size()),
-        m_(m),
-        now_(m),
-        next_(m),
-        K_(m.size()),
-        F_(m.size()),
-        now_moment_(m.size()),
-        next_moment_(m.size()),
-        mass_(m.size()),
+      : N(m.nv * m.nv), R(m.nv * m.nv), P(m.nv * m.nv), carried(m.nv), own(m.size()), m_(m), now_(m), next_(m),
+        K_(m.size()), F_(m.size()), now_moment_(m.size()), next_moment_(m.size()), mass_(m.size()),
         damping_(joint_damping(m)) {
     for (int i = m.size() - 1; i > 0; --i) mass_[i] += m.bodies[i].mass, mass_[m.bodies[i].parent] += mass_[i];
   }

@@ -15,15 +15,7 @@ class TreeColumns {
   using Lanes = Pack<8>;
 
   explicit TreeColumns(const Model& m)
-      : m_(m),
-        A_(m.size()),
-        W_(m.nv),
-        Z_(m.nv),
-        pivot_(m.size()),
-        stiff_(m.nv),
-        end_(m.nv),
-        u_(m.nv),
-        F_(m.size()),
+      : m_(m), A_(m.size()), W_(m.nv), Z_(m.nv), pivot_(m.size()), stiff_(m.nv), end_(m.nv), u_(m.nv), F_(m.size()),
         eta_(m.size()) {}
 
   // After blocks.evaluate, whose poses stay in use.

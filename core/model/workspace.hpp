@@ -29,20 +29,9 @@ struct Workspace {
 
   template <class R>
   explicit Workspace(const ModelOf<R>& m)
-      : pose(m.size()),
-        S(m.nv),
-        V(m.size()),
-        bias(m.size()),
-        acceleration(m.size()),
-        force(m.size()),
-        articulated(m.size()),
-        composite(m.size()),
-        W(m.nv),
-        pivot_inverse(m.nv),
-        u(m.nv),
-        joint_force(m.nv),
-        sine(m.nq),
-        cosine(m.nq) {
+      : pose(m.size()), S(m.nv), V(m.size()), bias(m.size()), acceleration(m.size()), force(m.size()),
+        articulated(m.size()), composite(m.size()), W(m.nv), pivot_inverse(m.nv), u(m.nv), joint_force(m.nv),
+        sine(m.nq), cosine(m.nq) {
     pose[0].R = Mat3<T>::identity();
     formula.reserve(m.formulas);
   }

@@ -15,21 +15,9 @@ class CompiledScheme {
   static constexpr bool several_roots = true;
 
   CompiledScheme(const Model& m, StepCode code)
-      : m_(m),
-        code_(code),
-        scratch_(m),
-        ends_(m),
-        angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
-        work_(code.work),
-        zero_(m.nv),
-        damping_(joint_damping(m)),
-        b_(m.nv),
-        stiff_(m.nv),
-        r_(m.nv),
-        scale_(m.nv),
-        momentum_(m.nv),
-        joint_load_(m.nv),
-        noise_(m.size()) {
+      : m_(m), code_(code), scratch_(m), ends_(m), angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors
+        work_(code.work), zero_(m.nv), damping_(joint_damping(m)), b_(m.nv), stiff_(m.nv), r_(m.nv), scale_(m.nv),
+        momentum_(m.nv), joint_load_(m.nv), noise_(m.size()) {
     for (Trigonometry* end : {now_, next_}) end->sine.resize(angles_.size()), end->cosine.resize(angles_.size());
     for (int i = 1; i < m.size(); ++i) {
       const Body& body = m.bodies[i];

@@ -48,25 +48,9 @@ struct StepWorkspace {
   std::vector<char> prescribed;      // of each velocity: its coordinate is prescribed
 
   explicit StepWorkspace(const ModelOf<R>& model)
-      : m(model),
-        first(m),
-        second(m),
-        motion(m.size()),
-        F(m.size()),
-        load(m.size()),
-        joint_load(m.nv),
-        b(m.nv),
-        r(m.nv + m.rows),
-        zero(m.nv),
-        impulse(m.nv),
-        stiff(m.nv),
-        line_length(m.lines.size()),
-        gauge(m.pairs()),
-        user_impulse(m.nv),
-        displacement(m.nv),
-        damping(m.nv),
-        has_block_terms(m.size()),
-        users(m) {
+      : m(model), first(m), second(m), motion(m.size()), F(m.size()), load(m.size()), joint_load(m.nv), b(m.nv),
+        r(m.nv + m.rows), zero(m.nv), impulse(m.nv), stiff(m.nv), line_length(m.lines.size()), gauge(m.pairs()),
+        user_impulse(m.nv), displacement(m.nv), damping(m.nv), has_block_terms(m.size()), users(m) {
     if constexpr (!carries_derivatives<T>) {
       scale.resize(m.nv + m.rows), impulse_size.resize(m.nv), reaction.resize(m.nv), prescribed.resize(m.nv);
     }

@@ -24,18 +24,8 @@ struct NewtonWorkspace : StepWorkspace<double> {
   std::vector<std::array<double, 2>> body_noise;  // of each body: the same of torque and force
 
   explicit NewtonWorkspace(const Model& model)
-      : StepWorkspace<double>(model),
-        A(m.size()),
-        place(m.size(), -1),
-        opens(m.size()),
-        W(m.nv),
-        Z(m.nv),
-        eta(m.size()),
-        pivot_inverse(m.nv),
-        u(m.nv),
-        block(m.size()),
-        noise(m.nv),
-        body_noise(m.size()) {
+      : StepWorkspace<double>(model), A(m.size()), place(m.size(), -1), opens(m.size()), W(m.nv), Z(m.nv),
+        eta(m.size()), pivot_inverse(m.nv), u(m.nv), block(m.size()), noise(m.nv), body_noise(m.size()) {
     std::vector<int> idle;  // places that no body nearer to the root needs yet
     int places = 0;
     for (int i = m.size() - 1; i > 0; --i) {

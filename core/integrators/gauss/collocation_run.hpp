@@ -18,26 +18,10 @@ template <int W>
 class CollocationRun final : public Run {
  public:
   CollocationRun(const Model& m, const MethodOptions& options, int stages)
-      : m_(m),
-        t_(gauss_tableau(stages)),
-        max_iterations_(options.max_iterations),
-        substeps_(options.substeps),
-        state_(m),
-        report_(m),
-        one_(m),
-        all_(m),
-        charts_(m),
-        size_(2 * m.nv + 3 * m.quaternions.size()),
-        start_(2 * m.nv),
-        end_(2 * m.nv),
-        slope_(size_),
-        change_(size_),
-        z_(2 * m.nv),
-        rate_(size_),
-        newest_(size_),
-        last_(size_),
-        before_(size_),
-        residual_(m, options.tolerance) {
+      : m_(m), t_(gauss_tableau(stages)), max_iterations_(options.max_iterations), substeps_(options.substeps),
+        state_(m), report_(m), one_(m), all_(m), charts_(m), size_(2 * m.nv + 3 * m.quaternions.size()),
+        start_(2 * m.nv), end_(2 * m.nv), slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), newest_(size_),
+        last_(size_), before_(size_), residual_(m, options.tolerance) {
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);

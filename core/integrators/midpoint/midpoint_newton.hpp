@@ -28,22 +28,9 @@ class MidpointTree {
 
  public:
   explicit MidpointTree(const Model& m)
-      : m_(m),
-        slot_(m.size()),
-        fresh_(m.size()),
-        A_(assign_slots()),
-        s_(m.nv),
-        u_(m.nv),
-        x_(m.size()),
-        test_(m.nv),
-        U_(m.nv),
-        g_(m.size()),
-        own_(m.nv),
-        gravity_(m.nv),
-        stiffness_(m.nv),
-        damping_(joint_damping(m)),
-        right_side_(m.nv),
-        pivot_(m.size()) {
+      : m_(m), slot_(m.size()), fresh_(m.size()), A_(assign_slots()), s_(m.nv), u_(m.nv), x_(m.size()), test_(m.nv),
+        U_(m.nv), g_(m.size()), own_(m.nv), gravity_(m.nv), stiffness_(m.nv), damping_(joint_damping(m)),
+        right_side_(m.nv), pivot_(m.size()) {
     for (const JointSpring& e : m.joint_springs) stiffness_[e.v] += e.stiffness;
     if constexpr (kLoads) {
       loads_ = std::make_unique<MidpointLoads>(m);

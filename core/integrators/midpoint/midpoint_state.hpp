@@ -39,26 +39,9 @@ struct MidpointState {
   std::vector<Spatial<T>> springs, loads;  // of each body: wrench of springs; of dampers and loads
 
   MidpointState(const ModelOf<R>& model, double part)
-      : m(model),
-        alpha(part),
-        at(m),
-        q(m.nq),
-        v(m.nv),
-        dq(m.nv),
-        dv(m.nv),
-        f(m.nv),
-        tau(m.nv),
-        inputs(m.inputs),
-        blocks(m.size()),
-        inertia(m.size()),
-        Z(m.nv),
-        P(m.size()),
-        mass(m.size()),
-        moment(m.size()),
-        springs(m.size()),
-        loads(m.size()),
-        users_(m),
-        d_(m.nv) {
+      : m(model), alpha(part), at(m), q(m.nq), v(m.nv), dq(m.nv), dv(m.nv), f(m.nv), tau(m.nv), inputs(m.inputs),
+        blocks(m.size()), inertia(m.size()), Z(m.nv), P(m.size()), mass(m.size()), moment(m.size()), springs(m.size()),
+        loads(m.size()), users_(m), d_(m.nv) {
     read_model();
   }
 

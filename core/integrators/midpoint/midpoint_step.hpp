@@ -20,19 +20,8 @@ class MidpointScheme {
   static constexpr bool several_roots = false;  // springs are implicit: a guess may be far off and Newton still right
 
   MidpointScheme(const Model& m, double alpha, Solver solver)
-      : m_(m),
-        mid_(m, alpha),
-        p0_(m.nv),
-        r_(m.nv + m.rows),
-        scale_(m.nv + m.rows),
-        impulse_(m.nv),
-        impulse_size_(m.nv),
-        reaction_(m.nv),
-        noise_(m),
-        prescribed_(m.nv),
-        rows_(m),
-        start_(m),
-        end_(m) {
+      : m_(m), mid_(m, alpha), p0_(m.nv), r_(m.nv + m.rows), scale_(m.nv + m.rows), impulse_(m.nv), impulse_size_(m.nv),
+        reaction_(m.nv), noise_(m), prescribed_(m.nv), rows_(m), start_(m), end_(m) {
     const bool many = static_cast<int>(MidpointLoads::couplings_of(m).size()) > m.nv;
     if (solver == Solver::Dense || many || m.rows > 0 || !m.users.empty()) {
       dense_ = std::make_unique<MidpointDense>(m);

@@ -22,15 +22,7 @@ struct ReducedMotion {
   T Omega[kBase], mu[kBase], c0[kBase], c1[kBase];
 
   ReducedMotion(const Model& model, double part, Retraction retraction)
-      : m(model),
-        alpha(part),
-        kind(retraction),
-        now(m),
-        next(m),
-        x(m.nv),
-        v(m.nv),
-        left(m.nv),
-        load(m.nv),
+      : m(model), alpha(part), kind(retraction), now(m), next(m), x(m.nv), v(m.nv), left(m.nv), load(m.nv),
         force_(m.nv) {}
 
   // Ω, μ and −D₁L_d after x, and u of plain coordinates, are in place.

@@ -10,14 +10,7 @@ namespace symplectree {
 class ReducedNewton {
  public:
   ReducedNewton(const Model& m, double alpha, Retraction kind)
-      : m_(m),
-        alpha_(alpha),
-        kind_(kind),
-        step_(m, alpha, kind),
-        q0_(m.nq),
-        q1_(m.nq),
-        along_(m.nv),
-        rate_(m.nq),
+      : m_(m), alpha_(alpha), kind_(kind), step_(m, alpha, kind), q0_(m.nq), q1_(m.nq), along_(m.nv), rate_(m.nq),
         matrix_(m.nv, m.nv) {}
 
   // −∂r/∂q', by increments, of the residual r of the step `at`.

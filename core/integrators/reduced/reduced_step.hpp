@@ -19,29 +19,10 @@ class ReducedScheme {
   static constexpr bool several_roots = false;  // as MidpointScheme: a guess may be far off and Newton still right
 
   ReducedScheme(const Model& m, double alpha, Retraction kind)
-      : m_(m),
-        alpha_(alpha),
-        kind_(kind),
-        step_(m, alpha, kind),
-        half_(m),
-        middle_(m.nq),
-        q1_(m.nq),
-        p0_(m.nv),
-        tau_(m.nv),
-        inputs_(m.inputs + 1),
-        r_(m.nv + m.rows),
-        scale_(m.nv + m.rows),
-        side_(m.nv),
-        impulse_(m.nv),
-        impulse_size_(m.nv),
-        reaction_(m.nv),
-        noise_(m),
-        prescribed_(m.nv),
-        rows_(m),
-        last_r_(m.nv),
-        last_at_(m.nv),
-        at_(m.nv),
-        number_(m.nv, -1) {
+      : m_(m), alpha_(alpha), kind_(kind), step_(m, alpha, kind), half_(m), middle_(m.nq), q1_(m.nq), p0_(m.nv),
+        tau_(m.nv), inputs_(m.inputs + 1), r_(m.nv + m.rows), scale_(m.nv + m.rows), side_(m.nv), impulse_(m.nv),
+        impulse_size_(m.nv), reaction_(m.nv), noise_(m), prescribed_(m.nv), rows_(m), last_r_(m.nv), last_at_(m.nv),
+        at_(m.nv), number_(m.nv, -1) {
     for (Pair& p : pairs_) p.s.resize(m.nv), p.a.resize(m.nv);
     for (int i = 2; i < m.size(); ++i)
       for (int k = 0; k < m.bodies[i].nv && m.bodies[i].flat(); ++k) number_[m.bodies[i].v + k] = m.bodies[i].q + k;

@@ -55,10 +55,9 @@ class Equations:
         self.a, self.tau = SX.sym("a", model.nv), SX.sym("tau", model.nv)
         self._functions: dict[str, Any] = {}
         self._shared: SharedGraph | None = None
-        if model.followers is not None:
-            tree = Equations(model.full, parameters=parameters)
+        tree = None if model.followers is None else Equations(model.full, parameters=parameters)
+        if model.followers is not None and tree is not None:
             self._shared = SharedGraph(tree, model.followers, self.q, self.v)
-        tree = None if self._shared is None else self._shared.tree
         self.inputs: Any = SX.sym("inputs", len(model.inputs)) if tree is None else tree.inputs
         self._chosen: Parameters = chosen(model, parameters) if tree is None else tree._chosen
         self.parameters, self.parameter_names = self._chosen.symbols, self._chosen.names
