@@ -23,6 +23,7 @@ class MappedStepDerivatives final : public StepDerivatives {
   }
 
   int inputs() const override { return static_cast<int>(inputs_); }
+  int rows() const override { return map_.rows.size; }
   double residual() const override { return tree_->residual(); }
   int worst() const override { return tree_->worst(); }
 

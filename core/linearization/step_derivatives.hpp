@@ -30,6 +30,7 @@ class StepDerivatives {
   virtual ~StepDerivatives() = default;
 
   virtual int inputs() const = 0;
+  virtual int rows() const = 0;
   // Of a step without solution: relative residual, and the worst velocity or nv and the number of a row (of the tree,
   // where coordinates follow others).
   virtual double residual() const = 0;

@@ -17,6 +17,7 @@ class StepLinearizer final : public StepDerivatives {
   ~StepLinearizer() override;
 
   int inputs() const override { return (tree_ ? *tree_ : *general_).inputs(); }
+  int rows() const override { return m_.rows; }
   double residual() const override { return run_->report().residual; }
   int worst() const override { return run_->report().worst; }
   bool take(const StepConditions& given, double* q1, double* p1) override;

@@ -22,6 +22,8 @@ from symplectree.linearization.substeps import can_be_halved, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
+NO_WEIGHTS = np.zeros(0)
+
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
@@ -174,25 +176,18 @@ class _Step(NamedTuple):
 
     def linearized(self) -> Linearization:
         """Raises ConvergenceError when the step has no solution in one."""
-        import symplectree._core as core
-
-        model, native, motion, weights, (q, p) = self.model, self.native, self.motion, self.weights, self.state
-        nv, rows, n = model.nv, len(model.rows), native.inputs
-        q1, p1, multipliers = np.empty(model.nq), np.empty(nv), np.empty(rows)
-        first, of_multipliers = np.empty((2 * nv, n)), np.zeros((rows, n))
-        contracted = weights if self.order == 2 and weights is not None else np.zeros(0)
-        second = np.empty((2 * nv, n, n) if self.order == 2 and weights is None else (0,))
-        hessian = np.empty((n, n) if len(contracted) else (0,))
-        tau, inputs = self.forces.tau[0], self.forces.inputs[0]
+        model, native, motion, (q, p) = self.model, self.native, self.motion, self.state
+        contracted = self.order == 2 and self.weights is not None
         target = motion.place(q, motion.dt) if motion else q
-        rates = motion.rate(motion.dt) if motion else np.zeros(nv)
-        conditions = core.StepConditions(q=q, p=p, tau=tau, inputs=inputs, target=target, rates=rates)
-        results = core.StepResults(
-            q=q1, p=p1, multipliers=multipliers, first=first, multipliers_first=of_multipliers, second=second,
-            weights=contracted, hessian=hessian,
+        rates = motion.rate(motion.dt) if motion else np.zeros(model.nv)
+        found = native.compute(
+            q, p, self.forces.tau[0], self.forces.inputs[0], target, rates,
+            second=self.order == 2 and not contracted, weights=self.weights if contracted else NO_WEIGHTS,
         )  # fmt: skip
-        if not native.compute(conditions, results):
+        if found is None:
             raise self._failure()
+        q1, p1, multipliers, first, of_multipliers, second, hessian = found
+        nv, rows, n = model.nv, len(model.rows), native.inputs
         by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
         if motion:
             T = _rates_of_straight_paths(model, motion, n)
@@ -201,8 +196,7 @@ class _Step(NamedTuple):
                     change = first[:, -len(motion.velocities) :] @ rates[np.sort(motion.velocities)] / motion.dt
                     by_parameters[:, k] -= change
             first, of_multipliers, n = first @ T, of_multipliers @ T, T.shape[1]
-            second = T.T @ second @ T if second.size else second
-            hessian = T.T @ hessian @ T if hessian.size else hessian
+            second, hessian = (None if x is None else T.T @ x @ T for x in (second, hessian))
         nf = n - 2 * nv - len(motion.velocities)
         parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nf), slice(2 * nv + nf, n)
         A, B, by_prescribed = (np.ascontiguousarray(first[:, part]) for part in parts)
@@ -211,7 +205,7 @@ class _Step(NamedTuple):
             multipliers_A=of_multipliers[:, parts[0]], multipliers_B=of_multipliers[:, parts[1]],
             multipliers_by_parameters=multipliers_by_parameters,
             parameters=tuple(quantity.name for quantity in self.parameters),
-            second=second if self.order == 2 and weights is None else None, hessian=hessian if len(contracted) else None,
+            second=second, hessian=hessian,
         )  # fmt: skip
 
     def _failure(self) -> ConvergenceError:
