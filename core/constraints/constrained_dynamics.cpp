@@ -56,8 +56,8 @@ void Constrained::acceleration(const double* q, const double* v, const double* t
 
 void Constrained::reaction(const double* q, const double* v, const double* a, const double* tau, const double* inputs,
                            double* out) {
-  transposed_rows(m_, structure_, rows_, multipliers.data(), w_, force_, bound_, rhs_.data(), given_.data());
-  inverse_dynamics(m_, q, v, a, inputs, out, w_);
+  transposed_rows(m_, structure_, {rows_, w_}, multipliers.data(), {force_, bound_}, {rhs_.data(), given_.data()});
+  inverse_dynamics(m_, {q, v}, a, inputs, out, w_);
   for (int j = 0; j < m_.nv; ++j) out[j] -= tau[j] + rhs_[j];
 }
 

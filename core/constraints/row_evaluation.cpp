@@ -73,9 +73,11 @@ void row_accelerations(const Model& m, const double* q, const double* v, const d
   }
 }
 
-void transposed_rows(const Model& m, const RowStructure& s, const RowValues& rows, const double* lambda,
-                     const Workspace<double>& at, std::vector<Spatial<double>>& force,
-                     std::vector<std::array<double, 2>>& bound, double* out, double* size) {
+void transposed_rows(const Model& m, const RowStructure& s, const RowsAt& rows_at, const double* lambda,
+                     const RowWrenches& scratch, const PulledForces& forces) {
+  const auto& [rows, at] = rows_at;
+  auto& [force, bound] = scratch;
+  const auto [out, size] = forces;
   std::fill(out, out + m.nv, 0.0);
   std::fill(size, size + m.nv, 0.0);
   for (auto& f : force) f = {};

@@ -108,11 +108,25 @@ inline void evaluate_dampers(const Model& m, const RowStructure& s, const Worksp
 void row_accelerations(const Model& m, const double* q, const double* v, const double* a, const Workspace<double>& at,
                        double* out);
 
-// out (nv) ← Σ λ_k D h_k, and the size of the terms that each is made of. Poses in `at` must be those of the
-// derivatives; `force` and `bound` are scratch: for each body its wrench, and bounds of torque and force.
-void transposed_rows(const Model& m, const RowStructure& s, const RowValues& rows, const double* lambda,
-                     const Workspace<double>& at, std::vector<Spatial<double>>& force,
-                     std::vector<std::array<double, 2>>& bound, double* out, double* size);
+// Derivatives of rows, and the poses that they are of.
+struct RowsAt {
+  const RowValues& values;
+  const Workspace<double>& poses;
+};
+
+// Scratch of transposed_rows: of each body its wrench, and bounds of torque and force.
+struct RowWrenches {
+  std::vector<Spatial<double>>& force;
+  std::vector<std::array<double, 2>>& bound;
+};
+
+// Σ λ_k D h_k (nv), and the size of the terms that each is made of (nv).
+struct PulledForces {
+  double *sum, *size;
+};
+
+void transposed_rows(const Model& m, const RowStructure& s, const RowsAt& rows, const double* lambda,
+                     const RowWrenches& scratch, const PulledForces& out);
 
 // G (rows × nv, row by row) ← D h.
 void dense_rows(const Model& m, const RowStructure& s, const RowValues& rows, const Workspace<double>& at, double* G);

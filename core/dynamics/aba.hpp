@@ -44,8 +44,9 @@ inline void solve_body(const Body& body, Spatial<T>& A, T* a, const Workspace<T>
 
 // a = M⁻¹(τ − bias) by articulated bodies.
 template <class T>
-void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, const double* inputs, T* a,
-                      Workspace<T>& w) {
+void forward_dynamics(const Model& m, JointState<T> at, AppliedForces<T> forces, T* a, Workspace<T>& w) {
+  const auto [q, v] = at;
+  const auto [tau, inputs] = forces;
   const Vec3<T> gravity(m.gravity);
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
@@ -73,6 +74,12 @@ void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, cons
     A = shift_motion(w.acceleration[body.parent], w.pose[i].r) + w.bias[i];
     solve_body(body, A, a, w);
   }
+}
+
+template <class T>
+void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, const double* inputs, T* a,
+                      Workspace<T>& w) {
+  forward_dynamics(m, {q, v}, {tau, inputs}, a, w);
 }
 
 // Eliminate all coordinates from the mass matrix at q, leaves to root. Poses are computed here, and derivatives of S up

@@ -63,6 +63,12 @@ void reduce_mass(int nv, const T* M, T* inertia, T* connection, T* metric) {
     }
 }
 
+// By how much the shape's momenta count, and by how much its forces.
+template <class T>
+struct ShapeParts {
+  T momentum, force;
+};
+
 // The mechanism in one configuration with shape velocity u: all that a step needs of A and its derivatives, in O(n).
 // The kinetic energy is a form in (base twist, u), and A u the twist that makes the base's momentum of (−A u, u) zero.
 template <class T>
@@ -103,15 +109,14 @@ struct ShapeState {
   // With c = I⁻¹μ: the shape's momenta of the velocity (c − A u, u), which are (m − AᵀIA) u + Aᵀμ, and
   // ∂_r ℓ + μᵀ ∂A u = ∂_r T(c − A u, u) − ½ (c − Ω)ᵀ ∂I (c + Ω), along increments of the shape; each is added times its
   // part.
-  void add_shape_terms(const T* v, const T* c, const T* Omega, const T& momentum_part, const T& force_part, T* momenta,
-                       T* force) {
+  void add_shape_terms(const T* v, const T* c, const T* Omega, const ShapeParts<T>& part, T* momenta, T* force) {
     Y_[1] = D_[1] = E_[1] = {};
     for (int k = 0; k < kBase; ++k) {
       Y_[1] += (c[k] - Au[k]) * w.S[k];
       D_[1] += (c[k] - Omega[k]) * w.S[k];
       E_[1] += (c[k] + Omega[k]) * w.S[k];
     }
-    const bool forces = value_of(force_part) != 0;
+    const bool forces = value_of(part.force) != 0;
     for (int i = 2; i < m.size(); ++i) {
       const Body& b = m.bodies[i];
       const Vec3<T>& r = w.pose[i].r;
@@ -122,23 +127,22 @@ struct ShapeState {
       const Spatial<T> parent = Y_[i] + shift_motion(V[b.parent], r);
       for (int k = 0; k < b.nv; ++k) {
         const Spatial<T>& S = w.S[b.v + k];
-        momenta[b.v + k] += momentum_part * (dot(S, momentum) + T(m.armature[b.v + k]) * v[b.v + k]);
+        momenta[b.v + k] += part.momentum * (dot(S, momentum) + T(m.armature[b.v + k]) * v[b.v + k]);
         if (!forces) continue;
         const T rigid = dot(CD, bracket(E_[i], S)) + dot(CE, bracket(D_[i], S));
-        force[b.v + k] += force_part * (dot(momentum, velocity_change(b, k, parent, v, w)) - T(0.5) * rigid);
+        force[b.v + k] += part.force * (dot(momentum, velocity_change(b, k, parent, v, w)) - T(0.5) * rigid);
       }
     }
   }
 
-  // out ← `conservative` times the forces of gravity and springs plus `other` times all others, at q with velocity v,
-  // whose shape's part is that of `move`.
-  void loads(const T* q, const T* v, const double* tau, const double* inputs, double conservative, double other,
-             T* out) {
-    for (int j = 0; j < m.nv; ++j) out[j] = T(other * tau[j]);
-    joint_loads(q, v, inputs, conservative, other, out);
-    const Vec3<T> gravity(conservative * m.gravity);
+  // out ← the forces of gravity and springs, which are conservative, plus all others, times their shares; the shape's
+  // part of the velocity is that of `move`.
+  void loads(JointState<T> at, AppliedForces<double> forces, ForceShares shares, T* out) {
+    for (int j = 0; j < m.nv; ++j) out[j] = T(shares.other * forces.tau[j]);
+    joint_loads(at, forces.inputs, shares, out);
+    const Vec3<T> gravity(shares.conservative * m.gravity);
     for (int i = 1; i < m.size(); ++i) w.force[i] = {{}, T(m.bodies[i].mass) * gravity};
-    if (m.acts_on_bodies()) body_loads(v, inputs, conservative, other);
+    if (m.acts_on_bodies()) body_loads(at.v, forces.inputs, shares);
     for (int i = m.size() - 1; i > 0; --i) {
       const Body& b = m.bodies[i];
       for (int j = b.v; j < b.v + b.nv; ++j) out[j] += dot(w.S[j], w.force[i]);
@@ -147,26 +151,26 @@ struct ShapeState {
   }
 
  private:
-  void joint_loads(const T* q, const T* v, const double* inputs, double conservative, double other, T* out) {
-    add_joint_forces(m, q, v, inputs, conservative, other, out);
+  void joint_loads(JointState<T> at, const double* inputs, ForceShares shares, T* out) {
+    add_joint_forces(m, at, inputs, shares, out);
     if constexpr (std::is_same_v<T, double>)
       for (const UserElement& u : m.users) {
         const bool potential = u.kind == UserElement::Potential;
-        user_.evaluate(u, potential ? 1 : 0, q, v);
+        user_.evaluate(u, potential ? 1 : 0, at.q, at.v);
         for (int k = 0; k < u.size(); ++k)
-          out[u.v[k]] += potential ? -conservative * user_.first[k] : other * user_.value[k];
+          out[u.v[k]] += potential ? -shares.conservative * user_.first[k] : shares.other * user_.value[k];
       }
   }
 
   // Lines, wrenches and pairs, added to the bodies' forces.
-  void body_loads(const T* v, const double* inputs, double conservative, double other) {
+  void body_loads(const T* v, const double* inputs, ForceShares shares) {
     const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
       w.force[p.body] += Spatial<T>{cross(x - w.pose[p.body].x, f), f};
     };
     compute_velocities(m, v, w);
-    for (const Line& line : m.lines) apply_tension(line, m.potentials, w, conservative, other, act);
+    for (const Line& line : m.lines) apply_tension(line, m.potentials, w, shares.conservative, shares.other, act);
     for (const Wrench& row : m.wrenches) {
-      const Spatial<T> f = T(other) * world_wrench(row, inputs, w);
+      const Spatial<T> f = T(shares.other) * world_wrench(row, inputs, w);
       act(row.point, position(row.point, w), f.linear);
       w.force[row.point.body].angular += f.angular;
     }

@@ -34,8 +34,9 @@ void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspac
 // force_j ← D_j T + all generalized forces at (q, v), elements, gravity and τ included, after
 // velocity_of_momentum<1>. D_j T = P_i · Z_j with P_i the momentum of all that body i carries, Z_j of velocity_change.
 template <class T>
-void momentum_rate(const Model& m, const T* q, const T* v, const double* tau, const double* inputs, T* force,
-                   Workspace<T>& w) {
+void momentum_rate(const Model& m, JointState<T> at, AppliedForces<double> forces, T* force, Workspace<T>& w) {
+  const auto [q, v] = at;
+  const auto [tau, inputs] = forces;
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     const Vec3<T> turning = transposed_times(w.pose[i].R, w.V[i].angular);

@@ -213,16 +213,21 @@ class VelocityDerivatives {
   std::vector<int>& path_;
 };
 
-// What a formula's varying S adds to second derivatives of L along two of its own coordinates, in terms of momentum P
-// and conservative wrench Q of all that its body carries, both about the body's centre: D_j D_i L by P·([V_λ, E_ij] −
-// [G_j, s_i] + Σ_k v_k F_jik) + Q·E_ij, and D_j ∂L/∂v_i by P·E_ij, where G_j = Σ_k v_k E_kj.
+// Twist of a formula's body with its parent, and momentum P and conservative wrench Q of all that it carries, about the
+// body's centre.
+struct FormulaCarries {
+  Spatial<double> parent, momentum, wrench;
+};
+
+// What a formula's varying S adds to second derivatives of L along two of its own coordinates: D_j D_i L by P·([V_λ,
+// E_ij] − [G_j, s_i] + Σ_k v_k F_jik) + Q·E_ij, and D_j ∂L/∂v_i by P·E_ij, where G_j = Σ_k v_k E_kj.
 struct FormulaTerms {
   double qq, qv;
 };
 
-inline FormulaTerms formula_terms(const Body& body, int i, int j, const Spatial<double>& parent,
-                                  const Spatial<double>& P, const Spatial<double>& Q, const double* v,
+inline FormulaTerms formula_terms(const Body& body, int i, int j, const FormulaCarries& carried, const double* v,
                                   const Workspace<double>& w) {
+  const auto& [parent, P, Q] = carried;
   const PoseFormula& f = *body.formula;
   const Spatial<double>& E = w.formula.E[f.first + f.n * j + i];
   Spatial<double> twist = bracket(parent, E) - bracket(formula_change(body, j, v, w), w.S[body.v + i]);
@@ -280,11 +285,12 @@ inline void lagrangian_derivatives(DerivativeWorkspace<double>& d, const double*
   }
   for (int body : m.formula_bodies) {
     const Body& b = m.bodies[body];
-    const Spatial<double> parent = shift_motion(w.V[b.parent], w.pose[body].r);
-    const Spatial<double> weight = -1.0 * (w.composite[body] * up);
+    const FormulaCarries carried{.parent = shift_motion(w.V[b.parent], w.pose[body].r),
+                                 .momentum = P[body],
+                                 .wrench = -1.0 * (w.composite[body] * up)};
     for (int i = 0; i < b.nv; ++i)
       for (int j = 0; j < b.nv; ++j) {
-        const FormulaTerms t = formula_terms(b, i, j, parent, P[body], weight, v, w);
+        const FormulaTerms t = formula_terms(b, i, j, carried, v, w);
         out.dqdq[n * (b.v + i) + b.v + j] += t.qq;
         out.dqdv[n * (b.v + j) + b.v + i] += t.qv;
       }

@@ -23,8 +23,8 @@ inline T rotor_force(const Model& m, const Body& body, int j, const T* v) {
 
 // τ = M a + bias: the joint forces needed besides all elements to accelerate by a. Poses are computed here.
 template <class T>
-void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const double* inputs, T* tau,
-                      Workspace<T>& w) {
+void inverse_dynamics(const Model& m, JointState<T> at, const T* a, const double* inputs, T* tau, Workspace<T>& w) {
+  const auto [q, v] = at;
   const Vec3<T> gravity(m.gravity);
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
@@ -46,6 +46,12 @@ void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const 
       tau[j] = dot(w.S[j], w.force[i]) - w.joint_force[j] + T(m.armature[j]) * a[j] + rotor_force(m, body, j, v);
     w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
   }
+}
+
+template <class T>
+void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const double* inputs, T* tau,
+                      Workspace<T>& w) {
+  inverse_dynamics(m, {q, v}, a, inputs, tau, w);
 }
 
 // p = M v in O(n). Poses are computed here.

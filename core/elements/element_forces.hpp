@@ -7,17 +7,18 @@
 #include "elements/line.hpp"
 #include "elements/pair_elements.hpp"
 #include "elements/wrench.hpp"
+#include "model/joint_state.hpp"
 #include "model/user_elements.hpp"
 
 namespace symplectree {
 
-// force (nv) += `conservative` times the forces of joint springs and `other` times those of dampers and motors.
+// force (nv) += the forces of joint springs, which are conservative, and those of dampers and motors, times their
+// shares.
 template <class R, class T, class U>
-void add_joint_forces(const ModelOf<R>& m, const T* q, const T* v, const U* inputs, double conservative, double other,
-                      T* force) {
-  for (const JointSpringOf<R>& e : m.joint_springs) add_force(e, q, conservative, force);
-  for (const JointDamperOf<R>& e : m.joint_dampers) add_force(e, v, other, force);
-  for (const JointForceOf<R>& e : m.joint_forces) add_force(e, inputs, other, force);
+void add_joint_forces(const ModelOf<R>& m, JointState<T> at, const U* inputs, ForceShares shares, T* force) {
+  for (const JointSpringOf<R>& e : m.joint_springs) add_force(e, at.q, shares.conservative, force);
+  for (const JointDamperOf<R>& e : m.joint_dampers) add_force(e, at.v, shares.other, force);
+  for (const JointForceOf<R>& e : m.joint_forces) add_force(e, inputs, shares.other, force);
 }
 
 // w.joint_force ← what joint elements and the user's own apply to each velocity at (q, v); the user's forces only when
@@ -26,7 +27,7 @@ template <class R, class T, class U>
 void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* inputs, Workspace<T>& w,
                           bool user_forces = true) {
   for (T& f : w.joint_force) f = T(0);
-  add_joint_forces(m, q, v, inputs, 1, 1, w.joint_force.data());
+  add_joint_forces(m, {q, v}, inputs, {.conservative = 1, .other = 1}, w.joint_force.data());
   if constexpr (std::is_same_v<T, double>)
     if (!m.users.empty()) add_user_forces(m, q, user_forces ? v : nullptr, w.joint_force.data());
 }

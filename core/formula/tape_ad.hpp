@@ -6,9 +6,15 @@
 
 namespace symplectree {
 
+// Value and derivatives of a function of two variables.
+struct Derivatives2 {
+  double f, fx, fy, fxx, fxy, fyy;
+};
+
 // f(x, y) from its value and derivatives at the values of x and y, as `taylor` of one variable.
 template <class T>
-T taylor(double f, double fx, double fy, double fxx, double fxy, double fyy, const T& x, const T& y) {
+T taylor(const Derivatives2& at, const T& x, const T& y) {
+  const auto& [f, fx, fy, fxx, fxy, fyy] = at;
   const T a = x - T(value_of(x)), b = y - T(value_of(y));
   return T(f) + a * (T(fx) + T(0.5 * fxx) * a + T(fxy) * b) + b * (T(fy) + T(0.5 * fyy) * b);
 }
@@ -18,14 +24,25 @@ T lifted_power(const T& x, const T& y) {
   const double a = value_of(x), b = value_of(y), f = std::pow(a, b);
   const double log = a > 0 ? std::log(a) : 0;  // a base that is not positive has a constant exponent
   const auto power = [a](double factor, double exponent) { return factor == 0 ? 0.0 : factor * std::pow(a, exponent); };
-  return taylor(f, power(b, b - 1), log * f, power(b * (b - 1), b - 2), a > 0 ? power(1 + b * log, b - 1) : 0.0,
-                log * log * f, x, y);
+  return taylor({.f = f,
+                 .fx = power(b, b - 1),
+                 .fy = log * f,
+                 .fxx = power(b * (b - 1), b - 2),
+                 .fxy = a > 0 ? power(1 + b * log, b - 1) : 0.0,
+                 .fyy = log * log * f},
+                x, y);
 }
 
 template <class T>
 T lifted_atan2(const T& y, const T& x) {
   const double a = value_of(y), b = value_of(x), s = a * a + b * b, fa = b / s, fb = -a / s;
-  return taylor(std::atan2(a, b), fa, fb, -2 * fa * a / s, (a * a - b * b) / (s * s), -2 * fb * b / s, y, x);
+  return taylor({.f = std::atan2(a, b),
+                 .fx = fa,
+                 .fy = fb,
+                 .fxx = -2 * fa * a / s,
+                 .fxy = (a * a - b * b) / (s * s),
+                 .fyy = -2 * fb * b / s},
+                y, x);
 }
 
 // One operation of a tape.

@@ -6,10 +6,15 @@
 
 namespace symplectree {
 
+struct TimeStep {
+  double start, length;
+};
+
 // v ← v + h a(q, v), then q ← q ⊕ h v. The linear velocity of a Free joint is advanced in the axes of its base, where
 // turning does not change it: in its own axes an explicit step would feed it energy. `scratch`: 2 nv + nq numbers.
 template <class F>
-void step_semi_implicit(const Model& m, F&& acceleration, double t, double h, double* q, double* v, double* scratch) {
+void step_semi_implicit(const Model& m, F&& acceleration, TimeStep step, double* q, double* v, double* scratch) {
+  const auto [t, h] = step;
   double *a = scratch, *d = a + m.nv, *q1 = d + m.nv;
   acceleration(t, q, v, a);
   for (const Body& b : m.bodies) {
@@ -39,7 +44,8 @@ void step_semi_implicit(const Model& m, F&& acceleration, double t, double h, do
 
 // The classical fourth-order method on (q, v), quaternions normalised after the step. `scratch`: 3 (nq + nv) numbers.
 template <class F>
-void step_rk4(const Model& m, F&& acceleration, double t, double h, double* q, double* v, double* scratch) {
+void step_rk4(const Model& m, F&& acceleration, TimeStep step, double* q, double* v, double* scratch) {
+  const auto [t, h] = step;
   const int n = m.nq + m.nv;
   double *stage = scratch, *rate = stage + n, *sum = rate + n;
   const double at[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};

@@ -38,9 +38,9 @@ class ClassicalRun final : public Run {
     };
     double *q = state_.q.data(), *v = state_.x.data();
     if (method_ == ClassicalMethod::SemiImplicitEuler) {
-      step_semi_implicit(m_, acceleration, t, h, q, v, scratch_.data());
+      step_semi_implicit(m_, acceleration, {t, h}, q, v, scratch_.data());
     } else {
-      step_rk4(m_, acceleration, t, h, q, v, scratch_.data());
+      step_rk4(m_, acceleration, {t, h}, q, v, scratch_.data());
     }
     prescribed_.place(motion.targets, q);
     for (int j = 0; prescribed_.any() && j < m_.nv; ++j)

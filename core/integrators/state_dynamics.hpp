@@ -30,7 +30,7 @@ class StateDynamics {
 
   // a ← the acceleration in the state (q, v); prescribed ones are read from a.
   void acceleration(const double* q, const double* v, const double* tau, const double* inputs, double* a) {
-    if (free_) return forward_dynamics(m_, q, v, tau, inputs, a, w_);
+    if (free_) return forward_dynamics(m_, {q, v}, {tau, inputs}, a, w_);
     constrained_.acceleration(q, v, tau, inputs, a);
   }
 

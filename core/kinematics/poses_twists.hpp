@@ -7,10 +7,18 @@
 
 namespace symplectree {
 
-// The same for a joint that is a formula, with derivatives of S up to `order` (see FormulaWorkspace).
+// A joint's frame on its parent: axes, and origin from the parent's centre.
+template <class T>
+struct JointBase {
+  const Mat3<T>& axes;
+  const Vec3<T>& origin;
+};
+
+// place_body for a joint that is a formula, with derivatives of S up to `order` (see FormulaWorkspace).
 template <class R, class T>
-void place_formula(const BodyOf<R>& body, const T* q, int order, const Mat3<T>& base, const Vec3<T>& origin,
-                   BodyPose<T>& out, Workspace<T>& w) {
+void place_formula(const BodyOf<R>& body, const T* q, int order, const JointBase<T>& joint, BodyPose<T>& out,
+                   Workspace<T>& w) {
+  const auto& [base, origin] = joint;
   const PoseFormula& f = *body.formula;
   run_formula(f, order, q + body.q, w.formula);
   const T* p = w.formula.raw.data();
@@ -67,7 +75,7 @@ inline void place_body(const BodyOf<R>& body, const T* q, BodyPose<T>& out, Work
       break;
     }
     case Kind::Formula:
-      return place_formula(body, q, Order, base, origin, out, w);
+      return place_formula(body, q, Order, {base, origin}, out, w);
   }
   out.r = origin + d;
   out.x = parent.x + out.r;

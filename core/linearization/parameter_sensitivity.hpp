@@ -21,11 +21,18 @@ inline std::vector<ParameterEffect> parameter_effects(const double* rows, std::s
   return out;
 }
 
+// `count` parameters, what they change, and the arrays of the model in which they do.
+struct ModelParameters {
+  const ModelArrays<double>& arrays;
+  std::vector<ParameterEffect> effects;
+  int count;
+};
+
 class ParameterEquations {
  public:
-  ParameterEquations(const Model& m, const ModelArrays<double>& arrays, std::vector<ParameterEffect> effects, int count,
-                     bool prescribed, Action action, double alpha)
-      : layout_(m, prescribed), effects_(std::move(effects)), count_(count) {
+  ParameterEquations(const Model& m, const ModelParameters& parameters, bool prescribed, Action action, double alpha)
+      : layout_(m, prescribed), effects_(parameters.effects), count_(parameters.count) {
+    const ModelArrays<double>& arrays = parameters.arrays;
     static_cast<ModelStructure&>(model_) = m;
     arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;
     for (int k = 0; k < kArrays; ++k) arrays_.numbers[k].assign(arrays.numbers[k].begin(), arrays.numbers[k].end());

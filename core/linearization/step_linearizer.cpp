@@ -58,8 +58,8 @@ void StepLinearizer::differentiate(double* first, double* multipliers_first, dou
 
 void StepLinearizer::set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size,
                                     int count) {
-  parameters_ = std::make_unique<ParameterEquations>(m_, arrays, parameter_effects(effects, size), count,
-                                                     any(prescribed_), action_, alpha_);
+  const ModelParameters parameters{.arrays = arrays, .effects = parameter_effects(effects, size), .count = count};
+  parameters_ = std::make_unique<ParameterEquations>(m_, parameters, any(prescribed_), action_, alpha_);
 }
 
 int StepLinearizer::differentiate_in_parameters(const double* first, double* out, double* multipliers) {

@@ -89,8 +89,8 @@ class TreeScheme {
   // The impulses of constraints, which the residual includes.
   void set_multipliers(const double* lambda) {
     StepRows& rows = direction_.rows;
-    transposed_rows(w_.m, rows.structure, rows.now, lambda, *w_.now, rows.force, rows.bound, w_.impulse.data(),
-                    w_.impulse_size.data());
+    transposed_rows(w_.m, rows.structure, {rows.now, *w_.now}, lambda, {rows.force, rows.bound},
+                    {w_.impulse.data(), w_.impulse_size.data()});
   }
   // The residual at q1, ready for `direction` when `WithDerivative`; relative size, and the worst coordinate.
   template <bool WithDerivative>
@@ -101,7 +101,7 @@ class TreeScheme {
     if (w_.m.user_forces) user_impulses(w_, step, false);
     const double largest = symplectree::residual(w_, step, worst);
     if (w_.m.rows == 0) return largest;
-    return direction_.rows.add_residual<WithDerivative>(q0, q1, *w_.next, w_.r, w_.scale, largest, worst);
+    return direction_.rows.add_residual<WithDerivative>(step, *w_.next, w_.r, w_.scale, largest, worst);
   }
   // A Newton step from q1 in one go, where there is one: the residual at q1 itself is not formed.
   bool quick_direction(double h, const double* q0, const double* q1, double* delta) {

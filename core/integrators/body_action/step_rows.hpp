@@ -27,11 +27,11 @@ struct StepRows {
 
   // Rows at the end, as the last entries of the residual; returns the largest relative to what it is made of.
   template <bool WithDerivative>
-  double add_residual(const double* q0, const double* q1, const Workspace<double>& end, std::vector<double>& r,
+  double add_residual(StepEnds<double> step, const Workspace<double>& end, std::vector<double>& r,
                       std::vector<double>& scale, double largest, int& worst) {
-    evaluate_rows<WithDerivative>(m, structure, q1, end, next);
+    evaluate_rows<WithDerivative>(m, structure, step.q1, end, next);
     for (const UserElement& u : m.users)
-      if (!u.step.code.empty()) roll(u, q0, q1);
+      if (!u.step.code.empty()) roll(u, step.q0, step.q1);
     for (int k = 0; k < m.rows; ++k) {
       const int j = m.nv + k;
       r[j] = -next.value[k];

@@ -105,7 +105,8 @@ class Charts {
         double c[6], y[7], momentum[6], velocity[6], force[6], cdot[6], pidot[6], torque[3];
         gather(z + b.v, b.nv, k, c), gather(q + b.q, b.nv + 1, k, y), gather(p + b.v, b.nv, k, momentum);
         gather(v + b.v, b.nv, k, velocity), gather(f + b.v, b.nv, k, force);
-        joint_rates(b, c, y, momentum, velocity, force, cdot, pidot, torque);
+        joint_rates(b, {.c = c, .q = y, .p = momentum, .v = velocity, .f = force},
+                    {.c = cdot, .pi = pidot, .G = torque});
         scatter(cdot, b.nv, k, rate + b.v), scatter(pidot, b.nv, k, rate + m_.nv + b.v), scatter(torque, 3, k, push);
       }
       push += 3;
@@ -137,8 +138,17 @@ class Charts {
     store3(transposed_times(quaternion_matrix(y[0], y[1], y[2], y[3]), load3(pi + 3)), p + 3);
   }
 
-  static void joint_rates(const Body& b, const double* c, const double* q, const double* p, const double* v,
-                          const double* f, double* cdot, double* pidot, double* torque) {
+  // Of one joint with a quaternion: coordinates, state, velocity and force; and its rates.
+  struct JointMotion {
+    const double *c, *q, *p, *v, *f;
+  };
+  struct JointRates {
+    double *c, *pi, *G;
+  };
+
+  static void joint_rates(const Body& b, const JointMotion& motion, const JointRates& rate) {
+    const auto [c, q, p, v, f] = motion;
+    const auto [cdot, pidot, torque] = rate;
     const Vec3<double> w = load3(c), wdot = right_jacobian_inverse(w, load3(v));
     Vec3<double> turning = load3(f);
     if (b.kind == Kind::Free) {
@@ -171,7 +181,7 @@ struct ChartFlow {
     charts.state(z, q.data(), p.data());
     velocity_of_momentum<1>(m, q.data(), p.data(), v.data(), w);
     const auto [tau, inputs] = forces(q.data(), v.data());
-    momentum_rate(m, q.data(), v.data(), tau, inputs, force.data(), w);
+    momentum_rate(m, {q.data(), v.data()}, {tau, inputs}, force.data(), w);
     charts.rates(z, q.data(), p.data(), v.data(), force.data(), rate);
   }
 

@@ -35,7 +35,7 @@ const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& Mi
   }
   for (int i = 1; i < m_.size(); ++i) {
     const Body& b = m_.bodies[i];
-    if (!b.flat()) add_chart_change(mid, b, h, q0, q1, &full_(b.v, b.v), n);
+    if (!b.flat()) add_chart_change(mid, b, {h, q0, q1}, &full_(b.v, b.v), n);
   }
   return full_;
 }

@@ -150,7 +150,7 @@ class MidpointTree {
       D[0] = q * (own_term(mid, j, j) - stiffness_[j]) + (m_.armature[j] / h + 0.5 * damping_[j]);
     } else {
       own_block(mid, b, i, h, D);
-      if (!b.flat()) add_chart_change(mid, b, h, q0, q1, D, n);
+      if (!b.flat()) add_chart_change(mid, b, {h, q0, q1}, D, n);
     }
     if (b.formula) add_formula(mid, b, i, h, D);
     for (int l = 0; l < n; ++l) {
@@ -194,12 +194,13 @@ class MidpointTree {
   void add_formula(const MidpointState<double>& mid, const Body& b, int i, double h, double* D) const {
     const MidpointBlock<double>& M = mid.blocks[i];
     const int n = b.nv;
-    const Spatial<double> parent = shift_motion(mid.at.V[b.parent], mid.at.pose[i].r);
     Spatial<double> Q{cross(mid.moment[i], m_.gravity), mid.mass[i] * m_.gravity};
     if constexpr (kLoads) Q += mid.springs[i];
+    const FormulaCarries carried{
+        .parent = shift_motion(mid.at.V[b.parent], mid.at.pose[i].r), .momentum = mid.P[i], .wrench = Q};
     for (int k = 0; k < n; ++k)
       for (int l = 0; l < n; ++l) {
-        const FormulaTerms t = formula_terms(b, k, l, parent, mid.P[i], Q, mid.v.data(), mid.at);
+        const FormulaTerms t = formula_terms(b, k, l, carried, mid.v.data(), mid.at);
         D[n * k + l] -= h * (M.q0[k][k] * t.qq * M.q1[l][l] + M.v0[k][k] * t.qv * M.q1[l][l]);
         D[n * l + k] -= h * M.q0[l][l] * t.qv * M.v1[k][k];
         if constexpr (kLoads) {

@@ -224,8 +224,9 @@ struct MidpointState {
 
 // N (nv × nv) ← N − ∂/∂q' of the blocks in r, with D L, p and f held, by dual numbers: an increment ε of the end
 // changes d by J_r⁻¹ε and a Free joint's shift by R_0ᵀ R_1 ε. `stride` is that of N's rows.
-inline void add_chart_change(const MidpointState<double>& mid, const Body& b, double h, const double* q0,
-                             const double* q1, double* N, int stride) {
+inline void add_chart_change(const MidpointState<double>& mid, const Body& b, StepEnds<double> step, double* N,
+                             int stride) {
+  const auto [h, q0, q1] = step;
   const bool free = b.kind == Kind::Free;
   Vec3<double> d, shift;
   displacement(b, q0, q1, d, shift);

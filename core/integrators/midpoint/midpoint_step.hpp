@@ -53,8 +53,8 @@ class MidpointScheme {
 
   // The impulses of constraints, which the residual includes.
   void set_multipliers(const double* lambda) {
-    transposed_rows(m_, rows_.structure, rows_.now, lambda, start_, rows_.force, rows_.bound, impulse_.data(),
-                    impulse_size_.data());
+    transposed_rows(m_, rows_.structure, {rows_.now, start_}, lambda, {rows_.force, rows_.bound},
+                    {impulse_.data(), impulse_size_.data()});
   }
 
   template <bool WithDerivative>
@@ -79,7 +79,7 @@ class MidpointScheme {
     }
     if (m_.rows == 0) return largest;
     compute_poses(m_, q1, end_);
-    return rows_.add_residual<WithDerivative>(q0, q1, end_, r_, scale_, largest, worst);
+    return rows_.add_residual<WithDerivative>({h, q0, q1}, end_, r_, scale_, largest, worst);
   }
 
   bool quick_direction(double, const double*, const double*, double*) { return false; }

@@ -51,8 +51,8 @@ struct ReducedMotion {
     std::copy(mu, mu + kBase, out);
     std::fill(out + kBase, out + m.nv, T(0));
     std::fill(force_.begin(), force_.end(), T(0));
-    now.add_shape_terms(v.data(), c0, Omega, T(1 - alpha), force_now, out, force_.data());
-    next.add_shape_terms(v.data(), c1, Omega, T(alpha), force_next, out, force_.data());
+    now.add_shape_terms(v.data(), c0, Omega, {.momentum = T(1 - alpha), .force = force_now}, out, force_.data());
+    next.add_shape_terms(v.data(), c1, Omega, {.momentum = T(alpha), .force = force_next}, out, force_.data());
     T turned[kBase];
     for (int i : m.quaternions) {
       const Body& b = m.bodies[i];

@@ -43,8 +43,8 @@ class ReducedNewton {
     }
     if (b.parent != 0) step_.next.place(q1_.data());
     step_.evaluate(h);
-    step_.now.loads(q0_.data(), step_.v.data(), tau.data(), inputs.data(), h * (1 - alpha_), 0.5 * h,
-                    step_.load.data());
+    step_.now.loads({q0_.data(), step_.v.data()}, {tau.data(), inputs.data()},
+                    {.conservative = h * (1 - alpha_), .other = 0.5 * h}, step_.load.data());
     for (int j = 0; j < m_.nv; ++j) matrix_(j, s) = step_.left[j].slope - step_.load[j].slope;
     step_.x[s].slope = step_.v[s].slope = 0;
     for (int j = b.q; j < b.q + b.nq(); ++j) q1_[j].slope = 0;

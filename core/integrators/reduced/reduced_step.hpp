@@ -70,7 +70,8 @@ class ReducedScheme {
       if (number_[j] >= 0) step_.v[j] = (q1[number_[j]] - q0[number_[j]]) / h;
     step_.next.place(q1);
     step_.evaluate(h);
-    step_.now.loads(q0, step_.v.data(), tau_.data(), inputs_.data(), h * (1 - alpha_), 0.5 * h, step_.load.data());
+    step_.now.loads({q0, step_.v.data()}, {tau_.data(), inputs_.data()},
+                    {.conservative = h * (1 - alpha_), .other = 0.5 * h}, step_.load.data());
     largest_ = 0;
     for (int j = 0; j < m_.nv; ++j) {
       const double left = step_.left[j], load = step_.load[j];
@@ -122,7 +123,8 @@ class ReducedScheme {
   // p' = D₂L_d + f⁺, at the last evaluation.
   void finish(double h, const double*, const double* q1, const double* tau, const double* inputs, double* p) {
     step_.right(h, p);
-    step_.next.loads(q1, step_.v.data(), tau, inputs, h * alpha_, 0.5 * h, step_.load.data());
+    step_.next.loads({q1, step_.v.data()}, {tau, inputs}, {.conservative = h * alpha_, .other = 0.5 * h},
+                     step_.load.data());
     for (int j = 0; j < m_.nv; ++j) p[j] += step_.load[j];
   }
 
