@@ -68,7 +68,7 @@ def _pair(m: st.Mechanism, q: np.ndarray, v: np.ndarray, seed: int, curved: bool
     for k, name in enumerate(picked[1:]):
         leader = leaders[k]
         x, y = q[tree.coordinates.index(leader)], q[tree.coordinates.index(name)]
-        added.append(_coupling(k, leader, name, float(x), float(y), rng, curved))
+        added.append(_coupling(k, leader, name, float(x), float(y), rng=rng, curved=curved))
     models = []
     for eliminate in (False, True):
         copy = m.copy()
@@ -82,7 +82,7 @@ def _pair(m: st.Mechanism, q: np.ndarray, v: np.ndarray, seed: int, curved: bool
     return Pair(rows, shared, q[followers.independent_q].copy(), v[followers.independent_v].copy(), q, v)
 
 
-def _coupling(k: int, leader: str, name: str, x: float, y: float, rng: Any, curved: bool) -> Any:
+def _coupling(k: int, leader: str, name: str, x: float, y: float, *, rng: Any, curved: bool) -> Any:
     ratio = float(rng.uniform(0.3, 1.5) * rng.choice([-1, 1]))
     if curved and k % 2 == 1:
         if k == 3:

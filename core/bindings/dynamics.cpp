@@ -22,7 +22,7 @@ nb::object inverse_dynamics_rows(NativeModel& self, nb::handle q, nb::handle v, 
   const double* u = inputs_or_zero(self, inputs);
   const std::array<Rows, 3> given{{{q, Over::Configuration}, {v, Over::Velocity}, {a, Over::Acceleration}}};
   return on_rows(self, given, axes(Over::Force),
-                 [&](Pointers x, double* out, W& w) { inverse_dynamics(m, x[0], x[1], x[2], u, out, w); });
+                 [&](Pointers x, double* out, W& w) { inverse_dynamics(m, {x[0], x[1]}, x[2], u, out, w); });
 }
 
 nb::object forward_dynamics_rows(NativeModel& self, nb::handle q, nb::handle v, nb::handle tau, nb::handle inputs) {
@@ -32,9 +32,9 @@ nb::object forward_dynamics_rows(NativeModel& self, nb::handle q, nb::handle v, 
   const std::array<Rows, 3> given{{{q, Over::Configuration}, {v, Over::Velocity}, {tau, Over::Force}}};
   if (!self.map)
     return on_rows(self, given, axes(Over::Velocity),
-                   [&](Pointers x, double* out, W& w) { forward_dynamics(m, x[0], x[1], x[2], u, out, w); });
+                   [&](Pointers x, double* out, W& w) { forward_dynamics(m, {x[0], x[1]}, {x[2], u}, out, w); });
   MappedDynamics mapped(*self.map);
-  const auto kernel = [&](Pointers x, double* out, W& w) { mapped.forward_dynamics(x[0], x[1], x[2], u, out, w); };
+  const auto kernel = [&](Pointers x, double* out, W& w) { mapped.forward_dynamics({x[0], x[1]}, {x[2], u}, out, w); };
   return on_rows(self, given, axes(Over::Velocity), kernel, true);
 }
 

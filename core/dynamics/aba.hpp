@@ -76,12 +76,6 @@ void forward_dynamics(const Model& m, JointState<T> at, AppliedForces<T> forces,
   }
 }
 
-template <class T>
-void forward_dynamics(const Model& m, const T* q, const T* v, const T* tau, const double* inputs, T* a,
-                      Workspace<T>& w) {
-  forward_dynamics(m, {q, v}, {tau, inputs}, a, w);
-}
-
 // Eliminate all coordinates from the mass matrix at q, leaves to root. Poses are computed here, and derivatives of S up
 // to `Order`.
 template <int Order = 0, class T>

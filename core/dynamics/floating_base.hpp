@@ -174,7 +174,7 @@ struct ShapeState {
       act(row.point, position(row.point, w), f.linear);
       w.force[row.point.body].angular += f.angular;
     }
-    add_pair_wrenches(m, w, 1, conservative, other, w.force);
+    add_pair_wrenches(m, w, 1, shares.conservative, shares.other, w.force);
   }
 
   std::vector<Spatial<T>> Y_, D_, E_;  // of each body: rigid twists of c − A u, c − Ω and c + Ω

@@ -22,15 +22,14 @@ class MappedDynamics {
   }
 
   // a ← (Cᵀ M C)⁻¹ (τ − Cᵀ bias), of which the bias is the tree's at v = C v and a = φ'' v².
-  void forward_dynamics(const double* q, const double* v, const double* tau, const double* inputs, double* a,
-                        Workspace<double>& w) {
-    map_.evaluate(q, at_);
-    map_.velocity(at_, v, v_.data());
+  void forward_dynamics(JointState<double> state, AppliedForces<double> forces, double* a, Workspace<double>& w) {
+    map_.evaluate(state.q, at_);
+    map_.velocity(at_, state.v, v_.data());
     const std::vector<double> zero(map_.nv());
-    map_.acceleration(at_, v, zero.data(), a_.data());
-    inverse_dynamics(tree_, at_.q.data(), v_.data(), a_.data(), inputs, force_.data(), w);
+    map_.acceleration(at_, state.v, zero.data(), a_.data());
+    inverse_dynamics(tree_, {at_.q.data(), v_.data()}, a_.data(), forces.inputs, force_.data(), w);
     std::vector<double> rest = map_.sum(at_.first)(force_.data());
-    for (int j = 0; j < map_.nv(); ++j) rest[j] = tau[j] - rest[j];
+    for (int j = 0; j < map_.nv(); ++j) rest[j] = forces.tau[j] - rest[j];
     solve(rest.data(), a, w);
   }
 

@@ -48,12 +48,6 @@ void inverse_dynamics(const Model& m, JointState<T> at, const T* a, const double
   }
 }
 
-template <class T>
-void inverse_dynamics(const Model& m, const T* q, const T* v, const T* a, const double* inputs, T* tau,
-                      Workspace<T>& w) {
-  inverse_dynamics(m, {q, v}, a, inputs, tau, w);
-}
-
 // p = M v in O(n). Poses are computed here.
 template <class R, class T>
 void momenta(const ModelOf<R>& m, const T* q, const T* v, T* p, Workspace<T>& w) {

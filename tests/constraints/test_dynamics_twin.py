@@ -51,7 +51,7 @@ def test_accelerations_and_multipliers(seed):
     rng = np.random.default_rng(seed)
     tau, u = rng.normal(size=model.nv), rng.normal(size=len(model.inputs))
     native = st.constrained_dynamics(model, q, v, tau, inputs=u)
-    twin = constraints.constrained_dynamics(model, q, v, tau, u)
+    twin = constraints.constrained_dynamics(model, q, v, tau, inputs=u)
     for a, b in zip(native, twin, strict=True):
         assert_close(a, b, 1e-8 if seed in NEARLY_DEPENDENT else 1e-10)
     M, G = mass_matrix(model, q), constraints.constraint_jacobian(model, q)
@@ -89,7 +89,7 @@ def test_accelerations_with_prescribed_coordinates(seed):
     driven = Prescribed(model, {place.joint.name: q[place.q]}, 0.1)
     indices = list(driven.velocities)
     solution = model.native.constrained_acceleration(q, v, tau, given, np.zeros(len(model.inputs)), driven.indices)
-    a, lam = constraints.constrained_dynamics(model, q, v, tau, None, indices, given)
+    a, lam = constraints.constrained_dynamics(model, q, v, tau, inputs=None, driven=indices, given=given)
     np.testing.assert_array_equal(solution[indices], given[indices])
     assert_close(solution[: model.nv], a, 1e-10)
     assert_close(solution[model.nv : model.nv + 2], lam, 1e-10)

@@ -75,8 +75,8 @@ def test_formulas_are_those_of_the_twin(seed):
     taken, given, twist = (np.array(x).ravel() for x in floating.step(q0[7:], q1[7:]))
     q1[:7] = np.array(floating.move(q0[:7], twist)).ravel()
     zero = np.zeros(model.nv)
-    residual = -twin.residual(model, q0, zero, q1, h, alpha, "cayley")  # what p₀ and forces must give
-    momentum = twin.momentum(model, q0, q1, h, alpha, "cayley")
+    residual = -twin.residual(model, q0, zero, q1, h, alpha, retraction="cayley")  # what p₀ and forces must give
+    momentum = twin.momentum(model, q0, q1, h, alpha, retraction="cayley")
     size = np.abs(residual).max()
     np.testing.assert_allclose(residual, np.concatenate([np.zeros(6), taken]), atol=1e-11 * size)
     np.testing.assert_allclose(momentum, np.concatenate([np.zeros(6), given]), atol=1e-11 * size)

@@ -24,7 +24,7 @@ def test_two_steps(action, seed, joints):
     )
     p, time = st.momenta(model, q, v), H / 2  # the first impulse is that of half a step
     for k in range(2):
-        twin = variational.constrained_step(model, q, p, H, action, u, tau, guess=traj.q[k + 1])
+        twin = variational.constrained_step(model, q, p, H, action, inputs=u, tau=tau, guess=traj.q[k + 1])
         assert np.abs(constraint_values(model, twin.q)).max() < 1e-13
         assert distance(model, traj.q[k + 1], twin.q) < 1e-11
         end = constrained_velocity(model, twin.q, twin.p)

@@ -54,8 +54,8 @@ def test_against_twin(alpha, seed, joints):
     stepper.reset(q, v)
     stepper.step(dict(zip(model.inputs, inputs, strict=True)) | dict(zip(model.velocities, tau, strict=True)))
     scale = 1 + np.abs(p).max()
-    assert np.abs(midpoint.residual(model, q, p, stepper.q, h, alpha, inputs, tau)).max() < 1e-11 * scale
-    expected = midpoint.momentum(model, q, stepper.q, h, alpha, inputs, tau)
+    assert np.abs(midpoint.residual(model, q, p, stepper.q, h, alpha, inputs=inputs, tau=tau)).max() < 1e-11 * scale
+    expected = midpoint.momentum(model, q, stepper.q, h, alpha, inputs=inputs, tau=tau)
     np.testing.assert_allclose(stepper.p, expected, rtol=0, atol=1e-11 * scale)
 
 
@@ -99,7 +99,7 @@ def test_stiff_spring_at_a_long_step():
     assert traj.substeps.sum() == 0
 
 
-def first_newton_step(model, q, v, alpha, solver, forces, guess="velocity", h=0.02):
+def first_newton_step(model, q, v, *, alpha, solver, forces, guess="velocity", h=0.02):
     """The configuration after one Newton step from the guess: so loose a tolerance asks for no more.
 
     "current" is q itself, where nothing moves and terms with velocities vanish; "velocity" is q ⊕ h v.
@@ -140,7 +140,8 @@ def test_elimination_gives_the_dense_direction(alpha, elements):
         forces = dict(zip(model.velocities, tau, strict=True)) | dict.fromkeys(model.inputs, 0.7)
         for guess in ("current", "velocity"):
             h = 4e-3 if joints is MIXED else 0.02  # mixtures of all coordinates are harder to guess
-            a, b = (first_newton_step(model, q, v, alpha, solver, forces, guess, h) for solver in ("newton", "dense"))
+            given = {"alpha": alpha, "forces": forces, "guess": guess, "h": h}
+            a, b = (first_newton_step(model, q, v, solver=solver, **given) for solver in ("newton", "dense"))
             assert np.abs(b - q).max() > 1e-3
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * np.abs(b - q).max())  # condition of the matrix
 
@@ -152,12 +153,14 @@ def test_elimination_against_twin(alpha, seed, joints):
     q, v, tau = random_state(model, seed)
     p, h = st.momenta(model, q, v), 0.02
     q1 = retract(model, q, h * v)
-    r = midpoint.residual(model, q, p, q1, h, alpha, None, tau)
-    full = np.linalg.solve(-midpoint.residual_jacobian(model, q, q1, h, alpha, None, tau), r)
-    twin = midpoint_newton.direction(model, q, q1, r, h, alpha, None, tau)
+    r = midpoint.residual(model, q, p, q1, h, alpha, inputs=None, tau=tau)
+    full = np.linalg.solve(-midpoint.residual_jacobian(model, q, q1, h, alpha, inputs=None, tau=tau), r)
+    twin = midpoint_newton.direction(model, q, q1, r, h, alpha, inputs=None, tau=tau)
     np.testing.assert_allclose(twin, full, rtol=0, atol=1e-11 * np.abs(full).max())
     expected = retract(model, q1, twin)
-    reached = first_newton_step(model, q, v, alpha, "newton", dict(zip(model.velocities, tau, strict=True)))
+    reached = first_newton_step(
+        model, q, v, alpha=alpha, solver="newton", forces=dict(zip(model.velocities, tau, strict=True))
+    )
     # the twin takes the change of charts by differences
     assert distance(model, reached, expected) < 1e-6
 
@@ -186,7 +189,7 @@ def test_lines_between_moving_bodies(lines):
     """One damped spring is six columns besides the tree; three are more than the chain's twelve coordinates bear."""
     model = linked_chain(12, lines).build()
     q, v, _ = random_state(model, 3)
-    a, b = (first_newton_step(model, q, v, 0.5, solver, {}) for solver in ("newton", "dense"))
+    a, b = (first_newton_step(model, q, v, alpha=0.5, solver=solver, forces={}) for solver in ("newton", "dense"))
     np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * np.abs(b - q).max())
 
 

@@ -77,8 +77,8 @@ def test_a_step_solves_the_twins_equations(seed, joints, retraction, alpha):
     stepper.reset(q, v)
     p = stepper.p.copy()
     stepper.step(forces=dict(zip((*model.inputs, *model.velocities), (*inputs, *tau), strict=True)))
-    left = twin.residual(model, q, p, stepper.q, h, alpha, retraction, inputs, tau)
-    expected = twin.momentum(model, q, stepper.q, h, alpha, retraction, inputs, tau)
+    left = twin.residual(model, q, p, stepper.q, h, alpha, retraction=retraction, inputs=inputs, tau=tau)
+    expected = twin.momentum(model, q, stepper.q, h, alpha, retraction=retraction, inputs=inputs, tau=tau)
     np.testing.assert_allclose(left, 0, atol=2e-11 * (1 + np.abs(p).max()))  # M ε |q|/h
     np.testing.assert_allclose(stepper.p, expected, atol=2e-11 * (1 + np.abs(p).max()))
 
@@ -107,8 +107,10 @@ def test_equations_are_derivatives_of_the_discrete_action(seed, retraction):
     left = [(action(st.retract(model, q0, e), q1) - action(st.retract(model, q0, -e), q1)) / (2 * d) for e in ways]
     right = [(action(q0, st.retract(model, q1, e)) - action(q0, st.retract(model, q1, -e))) / (2 * d) for e in ways]
     size = 1e-8 * (1 + np.abs(left).max())  # d² and ε/d
-    np.testing.assert_allclose(twin.residual(model, q0, np.zeros(model.nv), q1, h, alpha, retraction), left, atol=size)
-    np.testing.assert_allclose(twin.momentum(model, q0, q1, h, alpha, retraction), right, atol=size)
+    np.testing.assert_allclose(
+        twin.residual(model, q0, np.zeros(model.nv), q1, h, alpha, retraction=retraction), left, atol=size
+    )
+    np.testing.assert_allclose(twin.momentum(model, q0, q1, h, alpha, retraction=retraction), right, atol=size)
 
 
 @pytest.mark.parametrize("retraction", RETRACTIONS)

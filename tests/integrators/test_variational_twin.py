@@ -24,8 +24,8 @@ def test_step(action, seed, joints):
     stepper = st.Stepper(model, st.Variational(action=action), h)
     stepper.reset(q, v)
     stepper.step(dict(zip(model.inputs, inputs, strict=True)) | dict(zip(model.velocities, tau, strict=True)))
-    residual = variational.residual(model, q, p, stepper.q, h, action, inputs, tau)
-    momentum = variational.momentum(model, q, stepper.q, h, action, inputs, tau)
+    residual = variational.residual(model, q, p, stepper.q, h, action, inputs=inputs, tau=tau)
+    momentum = variational.momentum(model, q, stepper.q, h, action, inputs=inputs, tau=tau)
     scale = np.abs(p).max() + 1
     # momenta feel the rounding of positions divided by h
     assert np.abs(residual).max() < 1e-11 * scale
@@ -62,7 +62,9 @@ def test_newton_matrix(action, angle, seed, joints):
     push = 2 / h * small * np.abs(p).max() * np.random.default_rng(seed).normal(size=model.nv)
     once = st.Variational(action=action, guess="velocity", tol=0.5)  # satisfied by whatever one step gives
     end = take_step(model, q, v, h, tau + push, once)
-    before, after = (variational.residual(model, q, p, x, h, action, None, tau + push) for x in (root, end.q))
+    before, after = (
+        variational.residual(model, q, p, x, h, action, inputs=None, tau=tau + push) for x in (root, end.q)
+    )
     # 6e-5 in the worst conditioned tree, with formulas 3e-4; a tenth of the push leaves a tenth of these
     assert np.abs(after).max() < (1e-3 if joints is MIXED else 2e-4) * np.abs(before).max()
 
@@ -74,5 +76,5 @@ def test_fast_turning_bodies(action, angle):
     model, q, v, h, root, tau = step_to_the_velocity_guess(action, 3, angle)
     end = take_step(model, q, v, h, tau, st.Variational(action=action, guess="velocity"))
     assert distance(model, end.q, root) < 1e-10
-    momentum = variational.momentum(model, q, end.q, h, action, None, tau)
+    momentum = variational.momentum(model, q, end.q, h, action, inputs=None, tau=tau)
     np.testing.assert_allclose(end.p, momentum, rtol=0, atol=1e-11 * np.abs(momentum).max())

@@ -169,6 +169,7 @@ def constrained_dynamics(
     q: Array,
     v: Array,
     tau: Array,
+    *,
     inputs: Array | None = None,
     driven: Collection[int] = (),
     given: Array | None = None,
@@ -180,7 +181,7 @@ def constrained_dynamics(
     rows = constraint_rows(model, q)
     curved = np.array([v @ row.dqdq @ v for row in rows])
     wanted = tau - bias_forces(model, q, v, inputs)
-    return saddle(mass_matrix(model, q), constraint_jacobian(model, q), wanted, -curved, driven, given)
+    return saddle(mass_matrix(model, q), constraint_jacobian(model, q), wanted, -curved, driven=driven, given=given)
 
 
 def constrained_velocity(
@@ -191,11 +192,11 @@ def constrained_velocity(
     Velocities of indices `driven` are `given` (nv,).
     """
     G = constraint_jacobian(model, q)
-    return saddle(mass_matrix(model, q), G, p, np.zeros(len(G)), driven, given)[0]
+    return saddle(mass_matrix(model, q), G, p, np.zeros(len(G)), driven=driven, given=given)[0]
 
 
 def saddle(
-    N: Array, G: Array, r: Array, e: Array, driven: Collection[int], given: Array | None, G_left: Array | None = None
+    N: Array, G: Array, r: Array, e: Array, *, driven: Collection[int], given: Array | None, G_left: Array | None = None
 ) -> tuple[Array, Array]:
     """(x, λ) of N x − G_leftᵀλ = r, G x = e, where G_left is G unless given; by null spaces, so that λ falls out.
 

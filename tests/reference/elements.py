@@ -213,7 +213,7 @@ def _lines(model: Model, q: Array, element: int | None) -> Iterator[Line]:
         else:
             stretch = length - row.length
             phi = (0.5 * row.stiffness * stretch**2, row.stiffness * stretch, row.stiffness)
-        yield Line(d, dd, ddd, length, u, phi, row.damping)
+        yield Line(d=d, dd=dd, ddd=ddd, length=length, u=u, phi=phi, c=row.damping)
 
 
 def _tension_over_length(line: Line) -> float:

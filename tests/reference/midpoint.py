@@ -70,6 +70,7 @@ def residual(
     q1: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> Array:
@@ -88,6 +89,7 @@ def momentum(
     q1: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> Array:
@@ -103,6 +105,7 @@ def step(
     p0: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
     guess: Array | None = None,
@@ -111,11 +114,11 @@ def step(
     start = retract(model, q0, h * inverse_mass_product(model, q0, p0)) if guess is None else guess
     q1 = find_root(
         model,
-        lambda q: residual(model, q0, p0, q, h, alpha, inputs, tau),
+        lambda q: residual(model, q0, p0, q, h, alpha, inputs=inputs, tau=tau),
         start,
-        lambda q: residual_jacobian(model, q0, q, h, alpha, inputs, tau),
+        lambda q: residual_jacobian(model, q0, q, h, alpha, inputs=inputs, tau=tau),
     )
-    return q1, momentum(model, q0, q1, h, alpha, inputs, tau)
+    return q1, momentum(model, q0, q1, h, alpha, inputs=inputs, tau=tau)
 
 
 def residual_jacobian(
@@ -124,6 +127,7 @@ def residual_jacobian(
     q1: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> Array:
@@ -138,11 +142,11 @@ def residual_jacobian(
     f_dq, f_dv = force_derivatives(model, m.q, m.v, inputs)
     exact = h * m.q0.T @ (L.dqdq @ m.q1 + L.dqdv @ m.v1) + h * m.v0.T @ (L.dqdv.T @ m.q1 + L.dvdv @ m.v1)
     exact += 0.5 * h * m.carry0.T @ (f_dq @ m.q1 + f_dv @ m.v1)
-    return exact + chart_change(model, q0, q1, h, alpha, inputs, tau)
+    return exact + chart_change(model, q0, q1, h, alpha, inputs=inputs, tau=tau)
 
 
 def chart_change(
-    model: Model, q0: Array, q1: Array, h: float, alpha: float, inputs: Array | None, tau: Array | None
+    model: Model, q0: Array, q1: Array, h: float, alpha: float, *, inputs: Array | None, tau: Array | None
 ) -> Array:
     """What the change of ∂q_m/∂q₀, ∂v_m/∂q₀ and C⁻ adds to D_j r_i, (nv, nv), blocks of Ball and Free joints."""
     m = middle(model, q0, q1, h, alpha)
@@ -165,15 +169,15 @@ def middle(model: Model, q0: Array, q1: Array, h: float, alpha: float) -> Middle
     for k in range(len(model.parent)):
         at, own = own_q(model, k), own_v(model, k)
         if kind(model, k) in Q_SIZE:
-            _turn(m, at, own, q0[at], q1[at], h, alpha)
+            _turn(m, at, own, q0[at], q1[at], h=h, alpha=alpha)
             if kind(model, k) == "free":
-                _shift(m, at, own, q0[at], q1[at], h, alpha)
+                _shift(m, at, own, q0[at], q1[at], h=h, alpha=alpha)
         else:
             m.v[own] = (q1[at] - q0[at]) / h
     return m
 
 
-def _turn(m: Middle, at: slice, own: slice, q0: Array, q1: Array, h: float, alpha: float) -> None:
+def _turn(m: Middle, at: slice, own: slice, q0: Array, q1: Array, *, h: float, alpha: float) -> None:
     """Fill in the rotation of a Ball or Free joint.
 
     For body increments ε₀, ε₁ of the ends, with G the left Jacobian of exp and G(−d) the right one,
@@ -192,7 +196,7 @@ def _turn(m: Middle, at: slice, own: slice, q0: Array, q1: Array, h: float, alph
     m.v0[w, w], m.v1[w, w] = d0 / h, d1 / h
 
 
-def _shift(m: Middle, at: slice, own: slice, q0: Array, q1: Array, h: float, alpha: float) -> None:
+def _shift(m: Middle, at: slice, own: slice, q0: Array, q1: Array, *, h: float, alpha: float) -> None:
     """Fill in the translation of a Free joint, whose rotation is there already.
 
     Body increments ξ₀, ξ₁ of the ends move x_m by (1 − α) R₀ξ₀ + α R₁ξ₁; v_m = R_mᵀ(x₁ − x₀)/h changes by

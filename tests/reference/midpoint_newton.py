@@ -63,11 +63,12 @@ def direction(
     r: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> Array:
     """δ (nv,) with −∂r/∂q₁ δ = r: U = A s + c, u = Aᵀ s̄ + d, D = s̄ᵀ A s + O, A_λ += Xᵀ (A − U D⁻¹ uᵀ) X."""
-    forms = tree_form(model, q0, q1, h, alpha, inputs, tau)
+    forms = tree_form(model, q0, q1, h, alpha, inputs=inputs, tau=tau)
     A, g = [f.K.copy() for f in forms], np.zeros((len(forms), 12))
     left, kept = np.array(r), []
     for k, f in reversed(list(enumerate(forms))):
@@ -88,7 +89,7 @@ def direction(
 
 
 def tree_form(
-    model: Model, q0: Array, q1: Array, h: float, alpha: float, inputs: Array | None = None, tau: Array | None = None
+    model: Model, q0: Array, q1: Array, h: float, alpha: float, *, inputs: Array | None = None, tau: Array | None = None
 ) -> list[Form]:
     """The pieces of −∂r/∂q₁ for every body. Raises ValueError when a line, a wrench or a pair couples bodies."""
     if len(model.tables.lines) or len(model.tables.wrenches) or model.tables.all_pairs():
@@ -96,7 +97,7 @@ def tree_form(
     m = middle(model, q0, q1, h, alpha)
     g, V = local_poses(model, m.q), body_velocities(model, m.q, m.v)
     P, Q, weight = _carried(model, m, g, V)
-    local = _joint_terms(model, m, q0, q1, h, alpha, inputs, tau)
+    local = _joint_terms(model, m, q0, q1, h, alpha, inputs=inputs, tau=tau)
     forms = []
     for k, parent in enumerate(model.parent):
         own, S, X = own_v(model, k), subspace(model, k, m.q), Ad(inverse(g[k]))
@@ -155,6 +156,7 @@ def _joint_terms(
     q1: Array,
     h: float,
     alpha: float,
+    *,
     inputs: Array | None,
     tau: Array | None,
 ) -> Array:
@@ -162,4 +164,4 @@ def _joint_terms(
     f_dq, f_dv = force_derivatives(model, m.q, m.v, inputs)
     exact = m.v0.T @ (model.armature[:, None] * m.v1) - m.q0.T @ energy_hessian(model, m.q) @ m.q1
     exact += 0.5 * m.carry0.T @ (f_dq @ m.q1 + f_dv @ m.v1)
-    return -h * exact - chart_change(model, q0, q1, h, alpha, inputs, tau)
+    return -h * exact - chart_change(model, q0, q1, h, alpha, inputs=inputs, tau=tau)

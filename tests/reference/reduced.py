@@ -92,6 +92,7 @@ def residual(
     q1: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     retraction: str = "cayley",
     inputs: Array | None = None,
     tau: Array | None = None,
@@ -104,7 +105,7 @@ def residual(
     s = motion(model, q0, q1, h, alpha, retraction)
     D = carried(model, retraction, s.x, np.concatenate([s.mu, s.pi]))
     D[6:] -= h * (1 - alpha) * shape_force(slopes or shape_derivatives(model, q0), s)
-    return p0 - D + impulse(model, q0, s, h, 1 - alpha, inputs, tau)
+    return p0 - D + impulse(model, q0, s, h, 1 - alpha, inputs=inputs, tau=tau)
 
 
 def momentum(
@@ -113,6 +114,7 @@ def momentum(
     q1: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     retraction: str = "cayley",
     inputs: Array | None = None,
     tau: Array | None = None,
@@ -121,7 +123,7 @@ def momentum(
     s = motion(model, q0, q1, h, alpha, retraction)
     D = carried(model, retraction, -s.x, np.concatenate([s.mu, s.pi]))
     D[6:] += h * alpha * shape_force(shape_derivatives(model, q1), s)
-    return D + impulse(model, q1, s, h, alpha, inputs, tau)
+    return D + impulse(model, q1, s, h, alpha, inputs=inputs, tau=tau)
 
 
 def step(
@@ -130,14 +132,19 @@ def step(
     p0: Array,
     h: float,
     alpha: float = 0.5,
+    *,
     retraction: str = "cayley",
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> tuple[Array, Array]:
     """(q₁, p₁) from (q₀, p₀), to rounding."""
     start, slopes = retract(model, q0, h * inverse_mass_product(model, q0, p0)), shape_derivatives(model, q0)
-    q1 = find_root(model, lambda q: residual(model, q0, p0, q, h, alpha, retraction, inputs, tau, slopes), start)
-    return q1, momentum(model, q0, q1, h, alpha, retraction, inputs, tau)
+    q1 = find_root(
+        model,
+        lambda q: residual(model, q0, p0, q, h, alpha, retraction=retraction, inputs=inputs, tau=tau, slopes=slopes),
+        start,
+    )
+    return q1, momentum(model, q0, q1, h, alpha, retraction=retraction, inputs=inputs, tau=tau)
 
 
 def shape_force(slopes: Shape, s: Motion) -> Array:
@@ -169,7 +176,9 @@ def carried(model: Model, retraction: str, x: Array, y: Array) -> Array:
     return out
 
 
-def impulse(model: Model, q: Array, s: Motion, h: float, part: float, inputs: Array | None, tau: Array | None) -> Array:
+def impulse(
+    model: Model, q: Array, s: Motion, h: float, part: float, *, inputs: Array | None, tau: Array | None
+) -> Array:
     """−h part D V + (h/2) f at one end, (nv,), of gravity and springs and of all other forces."""
     f = force(model, q, s.x / h, inputs)
     Q = -energy_gradient(model, q)

@@ -58,6 +58,7 @@ def residual(
     q1: Array,
     h: float,
     action: str,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> Array:
@@ -83,6 +84,7 @@ def momentum(
     q1: Array,
     h: float,
     action: str,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
 ) -> Array:
@@ -99,6 +101,7 @@ def step(
     p0: Array,
     h: float,
     action: str,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
     guess: Array | None = None,
@@ -107,7 +110,7 @@ def step(
     start = retract(model, q0, h * inverse_mass_product(model, q0, p0)) if guess is None else guess
     wanted = p0 + 0.5 * h * loads(model, q0, inputs, tau)
     q1 = find_root(model, lambda q: wanted - left_momentum(model, q0, q, h, action), start)
-    return q1, momentum(model, q0, q1, h, action, inputs, tau)
+    return q1, momentum(model, q0, q1, h, action, inputs=inputs, tau=tau)
 
 
 class ConstrainedStep(NamedTuple):
@@ -125,6 +128,7 @@ def constrained_step(
     p0: Array,
     h: float,
     action: str,
+    *,
     inputs: Array | None = None,
     tau: Array | None = None,
     driven: Collection[int] = (),
@@ -144,12 +148,12 @@ def constrained_step(
         if size > 1e-5:
             N = differences(model, lambda q: left_momentum(model, q0, q, h, action), q1)
             G1 = step_jacobian(model, q0, q1)
-        delta, lam = saddle(N, G1, r, -step_values(model, q0, q1), driven, None, G0)
+        delta, lam = saddle(N, G1, r, -step_values(model, q0, q1), driven=driven, given=None, G_left=G0)
         before, size = size, float(np.linalg.norm(delta))
         if size == 0 or (before < 1e-9 and size > 0.2 * before):  # rounding is all that is left
             driving = np.zeros(model.nv)
             driving[list(driven)] = -(r + G0.T @ lam)[list(driven)]
-            return ConstrainedStep(q1, momentum(model, q0, q1, h, action, inputs, tau), lam, driving)
+            return ConstrainedStep(q1, momentum(model, q0, q1, h, action, inputs=inputs, tau=tau), lam, driving)
         q1 = retract(model, q1, delta)
     raise ArithmeticError(f"no root found: after 50 iterations the increment is {size:.1e}; take a shorter step")
 

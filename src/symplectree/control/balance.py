@@ -72,7 +72,8 @@ def balance(
     Z, back = tangent_space(model, q)
     found = lqr(back @ lin.A @ Z, back @ lin.B, dt * (Z.T @ T.T @ W @ T @ Z), R)
     low, high = control_limits(horizon, limits)
-    return Feedback(model, (found.K @ back)[None], q[None], np.zeros((1, n)), u.reshape(1, nu), float(dt), (low, high))
+    gains, p = (found.K @ back)[None], np.zeros((1, n))
+    return Feedback(model, gains, q[None], p, u.reshape(1, nu), dt=float(dt), limits=(low, high))
 
 
 def follow(
@@ -112,7 +113,13 @@ def follow(
     last = Point(model, steps, trajectory.q[-1], trajectory.p[-1], np.zeros(u.shape[1]), last=True)
     K, _ = tvlqr(A, B, Q, R, _without_negative(total.terms(last).hessian[:m, :m]))
     return Feedback(
-        model, K, np.array(trajectory.q), np.array(trajectory.p), u, float(dt), control_limits(horizon, limits)
+        model,
+        K,
+        np.array(trajectory.q),
+        np.array(trajectory.p),
+        u,
+        dt=float(dt),
+        limits=control_limits(horizon, limits),
     )
 
 

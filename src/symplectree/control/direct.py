@@ -264,8 +264,9 @@ class DirectProblem(Problem):
         q = np.array([chart.normalized(x) for x in states[:, :nq]])
         v = self._velocities(q, states[:, nq:], u)
         return DirectResult(
-            trajectory_of(self.horizon, q, v), u, outcome.cost, outcome.converged, outcome.message,
-            outcome.costs, outcome.violation, outcome.violations, outcome.z,
+            trajectory=trajectory_of(self.horizon, q, v), forces=u, cost=outcome.cost, converged=outcome.converged,
+            message=outcome.message, costs=outcome.costs, violation=outcome.violation, violations=outcome.violations,
+            unknowns=outcome.z,
         )  # fmt: skip
 
     def _velocities(self, q: Array, p: Array, u: Array) -> Array:

@@ -68,7 +68,8 @@ def minimize(
     if not converged and np.sum(low == high) > np.sum(lower < upper):
         words = WORDS["Not_Enough_Degrees_Of_Freedom"]
     message = f"{words} after {max(len(costs) - 1, 0)} iterations" + ("" if converged else f"; {missed}")
-    return Outcome(z, programme.cost_value(z), converged, message, violation, costs, violations)
+    cost = programme.cost_value(z)
+    return Outcome(z, cost, converged, message, violation=violation, costs=costs, violations=violations)
 
 
 WORDS = {

@@ -172,7 +172,8 @@ class ShapeMotion:
         names = self.model.velocities[BASE:]
         t = np.linspace(0.0, self.duration, self.steps + 1)
         return ShapeMotionResult(
-            success, message, t, best.q, best.forces, best.cost, best.history, best.missed, names
+            success, message, t, best.q, best.forces,
+            cost=best.cost, cost_history=best.history, missed=best.missed, names=names,
         )  # fmt: skip
 
     def _too_short(self, problem: _Problem, best: _Attempt, max_iterations: int) -> str:
@@ -271,7 +272,7 @@ class _Problem:
         history = np.array(stats["iterations"]["obj"]) if "iterations" in stats else np.array([cost])
         worst = max(missed.values())
         return _Attempt(
-            stats["return_status"], r, q, forces.T, cost, history, missed, worst
+            stats["return_status"], r, q, forces.T, cost=cost, history=history, missed=missed, worst=worst
         )  # fmt: skip
 
     def follow(self, r: Array) -> Array:

@@ -59,7 +59,7 @@ class StagewiseResult(MotionResult):
         x = self.trajectory
         if self.gains.shape[1] != len(control_names(x.model)):
             raise ModelError("rates of prescribed coordinates are controls here; `Feedback` gives forces only")
-        return Feedback(x.model, -self.gains, x.q, x.p, self.forces, self.dt, self.limits)
+        return Feedback(x.model, -self.gains, x.q, x.p, self.forces, dt=self.dt, limits=self.limits)
 
 
 class StagewiseNewton(Problem):
@@ -159,11 +159,11 @@ class StagewiseNewton(Problem):
         n, nu = 2 * horizon.model.nv, len(horizon.controls)
         cost = Rollout(horizon, self.cost, self.method).measure(motion) if self.rows else motion.cost
         return StagewiseResult(
-            trajectory_of(horizon, motion.q, motion.v), motion.u, cost, converged, message,
-            np.array(search.costs), np.array(search.slopes), np.array(search.lefts),
-            np.zeros((horizon.steps, nu, n)) if search.swept is None else search.swept.gains,
-            np.zeros((horizon.steps + 1, n)) if search.found is None else search.found.costates,
-            self.limits, horizon.dt,
+            trajectory=trajectory_of(horizon, motion.q, motion.v), forces=motion.u, cost=cost, converged=converged,
+            message=message, costs=np.array(search.costs), slopes=np.array(search.slopes), lefts=np.array(search.lefts),
+            gains=np.zeros((horizon.steps, nu, n)) if search.swept is None else search.swept.gains,
+            costates=np.zeros((horizon.steps + 1, n)) if search.found is None else search.found.costates,
+            limits=self.limits, dt=horizon.dt,
         )  # fmt: skip
 
     def _first(self, forces: Any) -> Array:

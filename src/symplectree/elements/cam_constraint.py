@@ -36,5 +36,5 @@ class CamConstraint(Constraint):
             raise ModelError(f"{into.what}: {error}") from None
         into.tables.functions.append(function)
         index = len(into.tables.functions) - 1
-        add_coordinate_row(into, self.cam, 1.0, self.follower, -1.0, 0.0, index, eliminate=self.eliminate)
+        add_coordinate_row(into, self.cam, 1.0, self.follower, -1.0, 0.0, function=index, eliminate=self.eliminate)
         return replace(self, profile=function)

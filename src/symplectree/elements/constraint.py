@@ -57,7 +57,7 @@ def add_angle_row(into: Lowering, a: Any, u: Array, b: Any, w: Array) -> None:
 
 
 def add_coordinate_row(
-    into: Lowering, first: str, c1: float, second: str, c2: float, offset: float, function: int = -1, *, eliminate: Any
+    into: Lowering, first: str, c1: float, second: str, c2: float, offset: float, *, function: int = -1, eliminate: Any
 ) -> None:
     """A row c1 q_first + c2 q_second = offset, or with φ(q_first) for a function.
 

@@ -137,7 +137,7 @@ def _rows(into: Lowering, kind: str, names: Any, function: Any) -> tuple[UserRow
     q, v = [k for part, _ in places for k in part], [k for _, part in places for k in part]
     if len(set(v)) < len(v):
         raise ModelError(f"{into.what}: coordinates name something twice")
-    rows = UserRows(kind, into.what, (None, None, None), q, v, 0, into.owner)
+    rows = UserRows(kind=kind, what=into.what, functions=(None, None, None), q=q, v=v, rows=0, owner=into.owner)
     return rows, casadi.SX.sym("q", len(q)), casadi.SX.sym("v", len(v))
 
 

@@ -40,8 +40,8 @@ class RollingConstraint(Constraint):
         q, v = casadi.SX.sym("q", n), casadi.SX.sym("v", n)
         P = self._rates(place.joint, q)
         rows = UserRows(
-            "constraint", into.what, (None, None, None), [*range(place.q.start, place.q.stop)],
-            [*range(place.v.start, place.v.stop)], 0, into.owner,
+            kind="constraint", what=into.what, functions=(None, None, None), q=[*range(place.q.start, place.q.stop)],
+            v=[*range(place.v.start, place.v.stop)], rows=0, owner=into.owner,
         )  # fmt: skip
         turning = casadi.jacobian(P @ v, q)
         nothing = casadi.SX.zeros(P.shape[0])

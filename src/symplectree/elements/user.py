@@ -112,7 +112,9 @@ def _rows(into: Lowering, kind: str, names: Any, functions: Any, rows: int = 0) 
             joint = next(p.joint for p in into.joints.values() if p.v.start == part_v.start)
             quaternions.append((joint, slice(at_q, at_q + len(part_q)), slice(at_v, at_v + len(part_v))))
         at_q, at_v = at_q + len(part_q), at_v + len(part_v)
-    return UserRows(kind, into.what, functions, q, v, rows, into.owner, joints=quaternions)
+    return UserRows(
+        kind=kind, what=into.what, functions=functions, q=q, v=v, rows=rows, owner=into.owner, joints=quaternions
+    )
 
 
 def evaluate(rows: UserRows, order: int, q: Array, v: Array) -> tuple[Array, Array, Array]:

@@ -45,7 +45,7 @@ class Adaptive:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> AdaptiveRun:
-        return AdaptiveRun(self, model, q, v, dt, forces, prescribed)
+        return AdaptiveRun(self, model, q, v, dt=dt, forces=forces, prescribed=prescribed)
 
 
 class AdaptiveRun:
@@ -55,7 +55,15 @@ class AdaptiveRun:
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(
-        self, method: Adaptive, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+        self,
+        method: Adaptive,
+        model: Model,
+        q: Array,
+        v: Array,
+        *,
+        dt: float,
+        forces: ForceSource,
+        prescribed: Prescribed,
     ) -> None:
         from scipy.integrate import DOP853  # slow to import
 

@@ -26,7 +26,7 @@ class SemiImplicitEuler:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> ClassicalRun:
-        return ClassicalRun("semi_implicit_euler", model, q, v, dt, forces, prescribed)
+        return ClassicalRun("semi_implicit_euler", model, q, v, dt=dt, forces=forces, prescribed=prescribed)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RK4:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> ClassicalRun:
-        return ClassicalRun("rk4", model, q, v, dt, forces, prescribed)
+        return ClassicalRun("rk4", model, q, v, dt=dt, forces=forces, prescribed=prescribed)
 
 
 class ClassicalRun:
@@ -49,7 +49,7 @@ class ClassicalRun:
     second: ClassVar[Literal["v", "p"]] = "v"
 
     def __init__(
-        self, method: str, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
+        self, method: str, model: Model, q: Array, v: Array, *, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> None:
         import symplectree._core as core
 

@@ -56,7 +56,7 @@ class Reduced:
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
         check_floating(model)
-        return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
+        return VariationalRun(self, model, q, momenta(model, q, v), dt=dt, forces=forces, prescribed=prescribed)
 
     def native_options(self, tol: float) -> Any:
         """The core's `MethodOptions`, with `tol` where none was given."""

@@ -98,7 +98,7 @@ class Variational:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
-        return VariationalRun(self, model, q, momenta(model, q, v), dt, forces, prescribed)
+        return VariationalRun(self, model, q, momenta(model, q, v), dt=dt, forces=forces, prescribed=prescribed)
 
     def native_options(self, tol: float) -> Any:
         """The core's `MethodOptions`, with `tol` where none was given."""
@@ -146,6 +146,7 @@ class VariationalRun:
         model: Model,
         q: Array,
         p: Array,
+        *,
         dt: float,
         forces: ForceSource,
         prescribed: Prescribed,

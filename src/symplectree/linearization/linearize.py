@@ -141,7 +141,9 @@ def linearize(
     motion = Prescribed(model, _straight_paths(model, prescribed, q, dt), float(dt))
     native = _native(model, method, float(dt), tuple(int(j) for j in motion.indices), chosen)
     weights = None if contract is None else _weights(contract, 2 * model.nv)
-    step = _Step(model, method, native, (q, p), source, motion, order, weights, chosen)
+    step = _Step(
+        model, method, native, (q, p), forces=source, motion=motion, order=order, weights=weights, parameters=chosen
+    )
     try:
         return step.linearized()
     except ConvergenceError as undivided:

@@ -197,7 +197,7 @@ class Equations:
     @cached_property
     def _loads(self) -> Loads:
         q, v, inputs = _split(self.q), _split(self.v), _split(self.inputs)
-        return Loads(self.model, self._links, self._motions, q, v, inputs, self._chosen.of)
+        return Loads(self.model, self._links, self._motions, q=q, v=v, inputs=inputs, symbols=self._chosen.of)
 
     def _inverse(self, a: Sequence[Scalar]) -> Vector:
         if self._shared is not None:

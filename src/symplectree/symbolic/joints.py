@@ -101,16 +101,20 @@ NONE = [0.0, 0.0, 0.0]
 def elementary(kind: str, pitch: float, turn: tuple[Scalar, Scalar], q: Sequence[Scalar]) -> Motion:
     """Motion of one of the core's joints; `turn`: cosine and sine of its angle, with the offset of the chosen axes."""
     if kind == "prismatic":
-        return Motion(None, identity(), [0.0, 0.0, q[0]], [NONE], [Z], NONE, NONE)
+        return Motion(None, identity(), [0.0, 0.0, q[0]], [NONE], [Z], angular_bias=NONE, linear_bias=NONE)
     if kind in ("revolute", "screw"):
         c, s = turn
         rotation = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
         rise = pitch if kind == "screw" else 0.0
-        return Motion((c, s), rotation, [0.0, 0.0, mul(rise, q[0])], [Z], [[0.0, 0.0, rise]], NONE, NONE)
+        return Motion(
+            (c, s), rotation, [0.0, 0.0, mul(rise, q[0])], [Z], [[0.0, 0.0, rise]], angular_bias=NONE, linear_bias=NONE
+        )
     rotation = quaternion_rotation(q[-4:])
     if kind == "ball":
-        return Motion(None, rotation, NONE, identity(), zeros(), NONE, NONE)
-    return Motion(None, rotation, list(q[:3]), identity() + zeros(), zeros() + identity(), NONE, NONE)
+        return Motion(None, rotation, NONE, identity(), zeros(), angular_bias=NONE, linear_bias=NONE)
+    return Motion(
+        None, rotation, list(q[:3]), identity() + zeros(), zeros() + identity(), angular_bias=NONE, linear_bias=NONE
+    )
 
 
 def quaternion_rotation(q: Sequence[Scalar]) -> Matrix:
@@ -144,8 +148,8 @@ def formula(rotation: Any, position: Any, q: Any, v: Any) -> Motion:
         [_entry(position, i, 0) for i in range(3)],
         [c[:3] for c in entries],
         [c[3:] for c in entries],
-        rates[:3],
-        rates[3:],
+        angular_bias=rates[:3],
+        linear_bias=rates[3:],
     )
 
 

@@ -83,6 +83,7 @@ class Loads:
         model: Model,
         links: list[Link],
         motions: list[Motion],
+        *,
         q: Sequence[Scalar],
         v: Sequence[Scalar],
         inputs: Sequence[Scalar],

@@ -97,10 +97,12 @@ def bodies_of(model: Model, given: Given) -> list[Body]:
         arms = arm(link, motions[0]), arm(link, motions[1])
         A = link.axes
         stiff = any(model.armature[j] != 0 or j in damped for j in range(link.v.start, link.v.stop))
-        gains = _gains(link, given) if link.formula is None else _formula_gains(*motions)
+        turn, slide = _gains(link, given) if link.formula is None else _formula_gains(*motions)
         bodies.append(
-            Body(link, motions, arms, *gains, float(model.mass[k]), (A.T @ model.com[k]).tolist(),
-                 (A.T @ model.inertia[k] @ A).tolist(), stiff)
+            Body(
+                link, motions, arms, turn, slide, mass=float(model.mass[k]), com=(A.T @ model.com[k]).tolist(),
+                inertia=(A.T @ model.inertia[k] @ A).tolist(), stiff=stiff,
+            )
         )  # fmt: skip
     return bodies
 

@@ -49,8 +49,8 @@ def emit(module: Any, model: Model) -> None:
 
     moved = [(E, [*d, *after]) for (E, d), (_, after) in zip(beginning, ending, strict=True)]
     sizes = [
-        _emit(module, "direction", bodies, given, beginning, before, solved),
-        _emit(module, "check", bodies, given, moved, both, checked),
+        _emit(module, "direction", bodies, given, beginning, local=before, sweep=solved),
+        _emit(module, "check", bodies, given, moved, local=both, sweep=checked),
     ]
     llvm.emit_size(module, "work", max(sizes))
 
@@ -61,6 +61,7 @@ def _emit(
     bodies: Sequence[variational_step.Body],
     given: variational_step.Given,
     turns: Sequence[tuple[Matrix, Vector]],
+    *,
     local: Callable[..., list[Scalar]],
     sweep: Callable[[list[list[Scalar]]], list[Vector]],
 ) -> int:

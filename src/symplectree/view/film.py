@@ -112,7 +112,9 @@ def film(
     motion = np.concatenate([*tracks, *paths.values(), np.zeros((0, 3))])
     points = np.concatenate([motion, *_corners(picture, poses), np.zeros((0 if len(motion) else 1, 3))])
     camera = camera_for(points, model.gravity, view, motion=motion if len(motion) else None)
-    return Film(picture, rows, trajectory.t[rows], poses, paths, points.min(axis=0), points.max(axis=0), camera)
+    return Film(
+        picture, rows, trajectory.t[rows], poses, paths, low=points.min(axis=0), high=points.max(axis=0), camera=camera
+    )
 
 
 def _corners(picture: Scene, poses: dict[int, Array]) -> Iterator[Array]:

@@ -74,7 +74,9 @@ def tracks(model: Model, visited: Array) -> list[Track]:
             parameters = rows[:, [place.q_start + c for c in columns]]
             if not columns:
                 parameters = np.zeros((1, function.tape.inputs))
-            out.append(Track(place.joint.name, body, T, function, parameters, body >= 0 or not columns, moving))
+            out.append(
+                Track(place.joint.name, body, T, function, parameters, whole=body >= 0 or not columns, moving=moving)
+            )
     return out
 
 

@@ -74,14 +74,14 @@ def outline(model: Model) -> Outline:
         for a, b in _shortest_tree([np.zeros(3), *points])
     ]
     return Outline(
-        tuple(bars),
-        tuple(dict.fromkeys(joints)),
-        tuple(dict.fromkeys(supports)),
-        tuple(rails),
-        tuple(_ends(row) for row in model.tables.distance_rows),
-        tuple(_ends(row) for row in model.tables.lines),
-        tuple(masses),
-        tuple(weights),
+        bars=tuple(bars),
+        joints=tuple(dict.fromkeys(joints)),
+        supports=tuple(dict.fromkeys(supports)),
+        rails=tuple(rails),
+        strings=tuple(_ends(row) for row in model.tables.distance_rows),
+        springs=tuple(_ends(row) for row in model.tables.lines),
+        masses=tuple(masses),
+        weights=tuple(weights),
     )
 
 

@@ -179,10 +179,10 @@ def _block(body: int, half: Array, T: Array, color: Color) -> Solid:
     thin = int(np.argmin(half))
     a, b = half[(thin + 1) % 3], half[(thin + 2) % 3]
     if abs(a - b) > 0.01 * a or half[thin] > 0.5 * a:
-        return Solid("mass", body, "box", tuple(half), T, color, 0.45)
+        return Solid("mass", body, "box", tuple(half), T, color=color, opacity=0.45)
     turned = T.copy()
     turned[:3, :3] = T[:3, [(thin + 1) % 3, (thin + 2) % 3, thin]]
-    return Solid("mass", body, "cylinder", (a * np.sqrt(4 / 3), half[thin]), turned, color, 0.45)
+    return Solid("mass", body, "cylinder", (a * np.sqrt(4 / 3), half[thin]), turned, color=color, opacity=0.45)
 
 
 def _inertia_box(model: Model, body: int) -> tuple[Array, Array]:
@@ -215,7 +215,7 @@ def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
         out.append(Solid(f"constraint {i}", body, "sphere", (2.1 * radius,), T, CONSTRAINT_COLOR))
     for i, (body, point) in enumerate(plan.supports):
         half = (3.0 * radius,) * 3
-        out.append(Solid(f"support {i}", body, "box", half, lie.pose(x=point), SUPPORT_COLOR, 0.55))
+        out.append(Solid(f"support {i}", body, "box", half, lie.pose(x=point), color=SUPPORT_COLOR, opacity=0.55))
     return out
 
 
@@ -229,8 +229,9 @@ def _guides(model: Model, paths: list[Track], size: float, radius: float) -> lis
             continue
         color = _body_color(model, path.body) if path.body in drawn_bodies(model) else LINE_COLORS["rail"]
         opacity = 1.0 if not found.is_surface else 0.8 if path.body >= 0 else 0.55
+        mesh = triangles(found, wire)
         out.append(
-            Solid(f"path {i}", path.body, "triangles", (), path.pose, color, opacity, triangles=triangles(found, wire))
+            Solid(f"path {i}", path.body, "triangles", (), path.pose, color=color, opacity=opacity, triangles=mesh)
         )
         if found.is_surface:
             out.append(
@@ -263,7 +264,7 @@ def _own_shapes(model: Model, size: float) -> list[Solid]:
         halved = HALVED.get(shape.kind, ())
         lengths = tuple(float(x) / (2 if k in halved else 1) for k, x in enumerate(np.atleast_1d(shape.size)))
         body = int(model.frame_body[index])
-        solid = Solid(f"shape {i}", body, shape.kind, lengths, T, (red, green, blue), opacity)
+        solid = Solid(f"shape {i}", body, shape.kind, lengths, T, color=(red, green, blue), opacity=opacity)
         if shape.kind == "mesh":
             if shape.mesh is None:
                 continue

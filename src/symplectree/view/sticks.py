@@ -59,15 +59,15 @@ def sticks(model: Model, q: Any, *, visited: Any = None) -> Sticks:
         return np.array([[at(a), at(b)] for a, b in pairs]).reshape(-1, 2, 3)
 
     return Sticks(
-        lines(plan.bars),
-        points(plan.joints),
-        points(plan.supports),
-        lines(plan.rails),
-        lines(plan.strings),
-        lines(plan.springs),
-        points(plan.masses),
-        np.array(plan.weights),
-        _paths(model, q, visited),
+        bars=lines(plan.bars),
+        joints=points(plan.joints),
+        supports=points(plan.supports),
+        rails=lines(plan.rails),
+        strings=lines(plan.strings),
+        springs=lines(plan.springs),
+        masses=points(plan.masses),
+        weights=np.array(plan.weights),
+        paths=_paths(model, q, visited),
     )
 
 

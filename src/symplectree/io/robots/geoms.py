@@ -127,4 +127,5 @@ def _shape(r: Reading, geom: Any, body: str) -> Shape | None:
         turn = quaternion_matrix(mesh.refquat).T
         T = T @ pose(turn, -turn @ np.array(mesh.refpos) * scale)
     frame = r.bodies[body].frame.name
-    return Shape(frame, kind(geom), sizes[kind(geom)], T, rgba, path and str(path), scale)  # type: ignore[arg-type]
+    shown = {"rgba": rgba, "mesh": path and str(path), "scale": scale}
+    return Shape(frame, kind(geom), sizes[kind(geom)], T, **shown)  # type: ignore[arg-type]
