@@ -73,4 +73,13 @@ def test_rows_of_another_width_are_refused():
     names = ("parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "armature", "gravity")
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in (*names, "frame_body", "frame_offset")}
     with pytest.raises(ValueError, match="joint_springs do not have 5 numbers"):
-        core.Model({**arrays, **wide}, tables.functions, 0.0, len(model.inputs), [], print, {})
+        core.Model(
+            arrays={**arrays, **wide},
+            functions=tables.functions,
+            ground_energy=0.0,
+            inputs=len(model.inputs),
+            users=[],
+            evaluate=print,
+            formulas={},
+            followers=np.zeros((0, 8)),
+        )
