@@ -78,7 +78,7 @@ class CollocationRun final : public Run {
       const double ratio = it == 0 ? 1 : std::min(change.allowed / last.allowed, 0.5);
       const bool stands = change.near_rounding() && change.rounding >= last.rounding;
       if (change.allowed * ratio <= 1 || stands) return finish(h);
-      if (it > 8 && change.rates > 2 * last.rates) return fail();
+      if (it > 8 && !change.near_rounding() && change.rates > 2 * last.rates) return fail();
       last = change;
     }
     return fail();

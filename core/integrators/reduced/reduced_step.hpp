@@ -50,8 +50,8 @@ class ReducedScheme {
 
   // The impulses of constraints, which the residual includes.
   void set_multipliers(const double* lambda) {
-    transposed_rows(m_, rows_.structure, rows_.now, lambda, step_.now.w, rows_.force, rows_.bound, impulse_.data(),
-                    impulse_size_.data());
+    transposed_rows(m_, rows_.structure, {rows_.now, step_.now.w}, lambda, {rows_.force, rows_.bound},
+                    {impulse_.data(), impulse_size_.data()});
   }
 
   // The residual at q1; the largest entry relative to what it is made of. Where it is known already it is not formed
@@ -81,7 +81,8 @@ class ReducedScheme {
       const double ratio = std::fabs(r_[j]) / scale_[j];
       if (exceeds(ratio, largest_)) largest_ = ratio, worst_ = j;
     }
-    if (m_.rows > 0) largest_ = rows_.add_residual<WithDerivative>(q0, q1, step_.next.w, r_, scale_, largest_, worst_);
+    if (m_.rows > 0)
+      largest_ = rows_.add_residual<WithDerivative>({h, q0, q1}, step_.next.w, r_, scale_, largest_, worst_);
     worst = worst_;
     return largest_;
   }
