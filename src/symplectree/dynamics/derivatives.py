@@ -84,7 +84,7 @@ def body_velocity_derivatives(model: Model, q: Any, v: Any, frame: str) -> Veloc
     n = model.nv
     dq, dqdv, dqdq = np.zeros((n, 6)), np.zeros((n, n, 6)), np.zeros((n, n, 6))
     try:
-        model.native.body_velocity_derivatives(q, v, index, dq, dqdv, dqdq)
+        model.native.body_velocity_derivatives(q, v, index, [dq, dqdv, dqdq])
     except ValueError:
         raise unusable(model, {"q": q, "v": v}) from None
     return VelocityDerivatives(dq, np.ascontiguousarray(jacobian(model, q, frame).T), dqdq, dqdv)
@@ -97,7 +97,7 @@ def lagrangian_derivatives(model: Model, q: Any, v: Any) -> LagrangianDerivative
     dq, dv = np.zeros(n), np.zeros(n)
     dqdq, dqdv, dvdv = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
     try:
-        model.native.lagrangian_terms(q, v, dq, dv, dqdq, dqdv, dvdv)
+        model.native.lagrangian_terms(q, v, [dq, dv, dqdq, dqdv, dvdv])
     except ValueError:
         raise unusable(model, {"q": q, "v": v}) from None
     if model.elements:

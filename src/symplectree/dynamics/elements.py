@@ -93,14 +93,12 @@ def element_terms(model: Model, element: str | Element | None, q: Any, v: Any, *
     index = element_index(model, element)
     q, v = single(configuration(model, q), "q"), single(velocity(model, v), "v")
     values = inputs_vector(model, inputs)
-    n = model.nv
-    gradient, force = np.empty(n), np.empty(n)
-    hessian, force_dq, force_dv = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
+    out = [np.empty((model.nv,) * axes) for axes in (1, 2, 1, 2, 2)]
     try:
-        energy = model.native.element_terms(index, q, v, values, gradient, hessian, force, force_dq, force_dv)
+        energy = model.native.element_terms(index, q, v, values, out)
     except ValueError:
         raise unusable(model, {"q": q, "v": v, "inputs": values}) from None
-    return ElementTerms(energy, gradient, hessian, force, force_dq, force_dv)
+    return ElementTerms(energy, *out)
 
 
 def element_second(model: Model, element: str | Element | None, q: Any, v: Any, *, inputs: Any = None) -> ElementSecond:
@@ -110,7 +108,7 @@ def element_second(model: Model, element: str | Element | None, q: Any, v: Any, 
     values = inputs_vector(model, inputs)
     out = [np.empty((model.nv,) * 3) for _ in range(3)]
     try:
-        model.native.element_second(index, q, v, values, *out)
+        model.native.element_second(index, q, v, values, out)
     except ValueError:
         raise unusable(model, {"q": q, "v": v, "inputs": values}) from None
     return ElementSecond(*out)
