@@ -143,8 +143,8 @@ def test_steps_against_twin(seed, joints):
         stepper.reset(q, v)
         stepper.step(forces)
         how = (midpoint, 0.5) if action == "midpoint" else (variational, action)
-        left = how[0].residual(model, q, p, stepper.q, h, how[1], inputs, tau)
-        end = how[0].momentum(model, q, stepper.q, h, how[1], inputs, tau)
+        left = how[0].residual(model, q, p, stepper.q, h, how[1], inputs=inputs, tau=tau)
+        end = how[0].momentum(model, q, stepper.q, h, how[1], inputs=inputs, tau=tau)
         np.testing.assert_allclose(left, 0, atol=1e-11 * (1 + np.abs(p).max()))
         np.testing.assert_allclose(stepper.p, end, rtol=0, atol=1e-11 * (1 + np.abs(p).max()))
 
