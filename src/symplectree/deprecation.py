@@ -1,7 +1,5 @@
 """Old names that still work: each says once per call what it is called now, and goes with the next release."""
 
-from __future__ import annotations
-
 import warnings
 
 

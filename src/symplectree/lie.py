@@ -4,8 +4,6 @@ A pose is a 4×4 matrix `T_ab` that takes coordinates in b to a. Twists are `[an
 is (w, x, y, z). These helpers are written to be read; the native core has its own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers from users: what counts as one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

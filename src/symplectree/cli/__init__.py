@@ -3,8 +3,6 @@
 Exit codes: 0 done, 1 the computation failed, 2 wrong use, 130 stopped by Ctrl-C.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import traceback

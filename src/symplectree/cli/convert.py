@@ -1,7 +1,5 @@
 """`symplectree convert`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from symplectree.cli.files import (

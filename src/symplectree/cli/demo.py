@@ -1,7 +1,5 @@
 """`symplectree demo`"""
 
-from __future__ import annotations
-
 import shlex
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `symplectree demo` runs: shipped models, and for some of them motions that a hand or a motor makes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Files that the commands take and make."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """`symplectree info`"""
 
-from __future__ import annotations
-
 from symplectree.cli.files import Base, is_result, mechanism_of, trajectory_in
 from symplectree.cli.say import report, summarize
 

@@ -1,7 +1,5 @@
 """`symplectree plot`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from symplectree.cli.files import trajectory_in, writable, write_plot

@@ -1,7 +1,5 @@
 """`symplectree run`"""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from pathlib import Path

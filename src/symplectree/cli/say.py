@@ -1,7 +1,5 @@
 """What the commands say, and where: results on standard output, notes and errors on the other one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

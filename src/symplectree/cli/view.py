@@ -1,7 +1,5 @@
 """`symplectree view`"""
 
-from __future__ import annotations
-
 from symplectree.cli.files import Base, Packages, still
 from symplectree.cli.run import Named
 

@@ -1,7 +1,5 @@
 """Closing loops: a configuration near a guess that meets all constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Mechanics under holonomic constraints (JM09 section IV-D): rows h(q) = 0, their derivatives, motion along them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

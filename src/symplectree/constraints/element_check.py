@@ -1,7 +1,5 @@
 """`check_element`: everything an element or constraint gives, compared with finite differences."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stabilise a mechanism: at an equilibrium by constant gains, along a motion by gains over time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ quaternions turn by rotation vectors and twists of the moving frame. Three maps 
     chart     ξ(Q) = local(q, Q / |Q|)      increments of the nq coordinates that IPOPT moves
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Conditions on the states of a motion, with exact first and second derivatives: what `DirectProblem` must meet."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal

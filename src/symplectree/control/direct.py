@@ -1,7 +1,5 @@
 """Direct optimisation: the whole motion at once, by IPOPT (DMOC, discrete mechanics and optimal control)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Where a motion must end, as rows of `conditions`: a configuration, velocities, poses of frames."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

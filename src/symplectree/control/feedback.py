@@ -1,7 +1,5 @@
 """A feedback law: forces from the state's distance to a reference."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

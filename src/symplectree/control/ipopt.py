@@ -1,7 +1,5 @@
 """IPOPT through CasADi: a programme's own values and derivatives, and the outcome in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

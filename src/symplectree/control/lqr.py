@@ -1,7 +1,5 @@
 """The linear-quadratic regulator: constant gains at an equilibrium, gains over time along a motion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

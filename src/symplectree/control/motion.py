@@ -1,7 +1,5 @@
 """Motions that optimisers try: rolled out step by step, measured, differentiated along."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What both optimisers are given, and what both give back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

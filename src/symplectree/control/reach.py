@@ -10,8 +10,6 @@ when y changes by ν, and δu = d − M⁻¹BᵀV ν + G δx. c + a + W ν = 0 g
 convergence is quadratic in the slope and in what is left of the end.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

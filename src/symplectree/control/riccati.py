@@ -8,8 +8,6 @@ Cost-to-go ½ δxᵀ S δx + s·δx; at each stage
 with rows of G zero for controls at a limit (Dunn and Bertsekas 1989; K section V).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Newton's method on a whole trajectory, stage by stage (K section V)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType

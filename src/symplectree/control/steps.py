@@ -1,7 +1,5 @@
 """Steps under controls: forces, and rates of prescribed coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

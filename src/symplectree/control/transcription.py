@@ -8,8 +8,6 @@ Unknowns are the nq coordinates of configurations; a quaternion stands for its d
 that it stays so without any further row. The Hessian of the Lagrangian is block diagonal, one block per state.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

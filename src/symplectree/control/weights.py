@@ -1,7 +1,5 @@
 """Weights, targets and limits as users give them: numbers, names, vectors, matrices, rows over time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

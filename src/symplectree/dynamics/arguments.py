@@ -1,7 +1,5 @@
 """Arrays from users: names to indices, shapes checked, the culprit named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

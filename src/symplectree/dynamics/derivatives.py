@@ -5,8 +5,6 @@ change of f when coordinate i moves, v held fixed. Second derivatives are second
 except between the coordinates of one Ball or Free joint, whose increments do not commute.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

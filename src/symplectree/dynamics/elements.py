@@ -1,7 +1,5 @@
 """What elements give: energies and generalized forces with their derivatives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

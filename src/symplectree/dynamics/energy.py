@@ -1,7 +1,5 @@
 """Energies and momentum; vectors, or rows for many states at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from symplectree.dynamics.arguments import prepared

@@ -4,8 +4,6 @@ q, v, a, τ are vectors, or by name, or rows (..., n) for many states at once. `
 inputs (`model.inputs`), an array or by name; zero when left out.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ the axes of the moving frame, T(retract(q, d)) = T(q) exp[d]. q is (nq,) or by n
 once; results then have the same leading axes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from weakref import WeakKeyDictionary
 

@@ -3,8 +3,6 @@
 q is (nq,) or by name, or (..., nq) for many configurations at once; results then have the same leading axes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from symplectree.dynamics.arguments import prepared

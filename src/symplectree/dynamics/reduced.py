@@ -5,8 +5,6 @@ the root, and the shape velocity of all other coordinates; the mass matrix is [[
 or (..., nq) for many configurations at once.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

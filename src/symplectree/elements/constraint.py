@@ -1,7 +1,5 @@
 """What all holonomic constraints share: rows h(q) = 0 for the core, in one of the four shapes of rows.py."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

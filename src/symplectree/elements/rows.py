@@ -20,8 +20,6 @@ Bodies are indices of `model.bodies`, -1 the world; points and directions are in
 `owner` is the index of the element that a row belongs to, `row` the number of a constraint's row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Functions of one variable by piecewise cubics: the twin of core/model/potential.hpp, for arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Frames that travel along curves and over surfaces, as CasADi expressions (GL09 section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -11,8 +11,6 @@ subexpressions, so that a pose does not pay for second derivatives:
 | `tapes[2]` | q | the same, then ∂_k ∂_j S_i at [k, j, i] for k ≤ j (n (n + 1) / 2 × n × 6) |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A formula of one variable as data: what a file holds in place of a Python function."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rotations and poses as CasADi expressions, to write formulas with."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A tape executed in Python: on numbers, or on CasADi's symbols, which gives its formula back."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from functools import cache

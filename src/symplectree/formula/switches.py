@@ -4,8 +4,6 @@ A formula is differentiable everywhere but at the zeros of its switches: the arg
 what min, max and comparisons compare. A tape of these tells which side of each a point is on.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

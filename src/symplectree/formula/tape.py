@@ -4,8 +4,6 @@ CasADi traces a Python function, differentiates it exactly and gives the instruc
 arrays only, so that it pickles, needs no compiler and can run in any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

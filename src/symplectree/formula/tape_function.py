@@ -1,7 +1,5 @@
 """Functions of several numbers as data: the tape of a function, callable like the function that it stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Functions of the user's as CasADi expressions: called with symbols, their shapes checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

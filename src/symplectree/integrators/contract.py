@@ -4,8 +4,6 @@ A method is a small frozen description. `start` makes a Run: the state of one in
 steps at a time and `Stepper` one by one.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Protocol
 
 from symplectree.errors import ConvergenceError

@@ -10,8 +10,6 @@ One word for one thing, in all signatures:
 | u, controls | what an optimiser moves: forces, and rates of prescribed coordinates if asked for | `control`, `interop` |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Why a step failed, or should not have been taken, where a formula is to blame."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prescribed (kinematic) coordinates: their motion is given, and the forces that it takes are found."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

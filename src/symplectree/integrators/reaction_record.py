@@ -1,7 +1,5 @@
 """What a run records of each saved stretch besides states: forces of constraints and of prescribed coordinates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

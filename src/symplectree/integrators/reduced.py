@@ -1,7 +1,5 @@
 """The reduced variational integrator: a free-floating mechanism's momentum and shape, K (1)–(6)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """How long steps may be for the springs and dampers of a mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@
 formulas are those of tests/reference/coordinate_step.py.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Programs hold a step by its number alone, and JAX does not say when it drops a program: steps stay until Python ends.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from typing import Any

@@ -8,8 +8,6 @@ is the number of one, and q, p and u have the same leading shape. The derivative
 and dJ = H dz with z = (q, p, u).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The step as a PyTorch function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that users ask for: refused before the work is done when they cannot be, and replaced only by whole ones."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

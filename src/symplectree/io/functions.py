@@ -12,8 +12,6 @@
 Operations: + - * / ^ sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh abs sign min max.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Records as netCDF4 files, which are HDF5 files that netCDF tools understand."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

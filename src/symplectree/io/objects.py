@@ -6,8 +6,6 @@ options `(field value …)`, and so may be the first ones. The last positional f
 value may be. A class of the user's own needs no more than to be defined.
 """
 
-from __future__ import annotations
-
 import re
 import types
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """From text to nested lists that know their position: the lowest layer of the s-expression format."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

@@ -19,8 +19,6 @@
 Of v and p a run records one; the file says which in the attribute `kept`.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Trajectories as files: netCDF4/HDF5, .npz and .csv."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

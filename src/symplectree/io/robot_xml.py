@@ -17,8 +17,6 @@ one UserWarning: contacts, limits, dry friction, tendons, other actuators and so
 (time step, solver) and textures are not read.
 """  # noqa: E501
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

@@ -32,8 +32,6 @@ Joints and elements are written as their classes are called in Python: `objects.
 read as `point-constraint`, with a warning. `Mechanism.to_sexpr` writes every number with the digits that give the same float.
 """  # noqa: E501
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field

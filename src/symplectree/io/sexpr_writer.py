@@ -5,8 +5,6 @@ is still open; otherwise, and in very long chains, it stands in the system and n
 stand for frames that were made by them; links and frames for all others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

@@ -5,8 +5,6 @@ appended; a block that was not finished is not read. Small files are replaced ev
 nearly everything; large ones, which take more than half a second, seldom enough to cost a twentieth of the time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import struct

@@ -1,7 +1,5 @@
 """Any rotation about a point, without singularity."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -16,8 +16,6 @@ Increments are plain differences of coordinates, except for quaternions, where t
 or twists (Free) of the moving frame: T(retract(q, d)) = T(q) exp[S d] for these.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 

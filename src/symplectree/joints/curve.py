@@ -1,7 +1,5 @@
 """A body that moves along a curve: a bead on a wire, a car on a track (GL09 section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

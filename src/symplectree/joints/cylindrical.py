@@ -1,7 +1,5 @@
 """Rotation about an axis and, independently, sliding along it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

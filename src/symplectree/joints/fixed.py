@@ -1,7 +1,5 @@
 """A joint without coordinates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Any rigid motion: a floating base."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

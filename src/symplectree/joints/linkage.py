@@ -1,7 +1,5 @@
 """A body at the end of a linkage whose joints all follow one coordinate (GL09 section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

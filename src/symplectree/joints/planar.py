@@ -1,7 +1,5 @@
 """Motion in a plane: two translations and a rotation about the normal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Rotation about an axis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

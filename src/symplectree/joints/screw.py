@@ -1,7 +1,5 @@
 """Rotation about an axis that also slides along it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A body that moves over a surface (GL09 section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

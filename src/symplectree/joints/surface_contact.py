@@ -1,7 +1,5 @@
 """Two surfaces that touch (GL09 (15))."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Two rotations about axes that meet: a Cardan joint."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

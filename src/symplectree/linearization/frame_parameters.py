@@ -1,7 +1,5 @@
 """What moves with a frame that is fixed on a body: masses, joints and the ends of elements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact derivatives of one step, for control and optimisation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from threading import get_ident

@@ -20,8 +20,6 @@ behind: "link.at.z", "link.inertia.xy", "joint.armature.0". What a name does not
 centre and its inertia about the centre as they are, a centre with the mass and that inertia, a length with all else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """From the description to the frozen Model: fold fixed frames, merge masses, number coordinates, check everything."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checking and merging of masses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

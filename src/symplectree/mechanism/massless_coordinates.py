@@ -8,8 +8,6 @@ body. Only the ranks of small matrices are asked for, so a watch on a ship is as
 it likes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from symplectree.elements.rows import Row, bodies

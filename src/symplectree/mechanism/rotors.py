@@ -5,8 +5,6 @@ mass, a rotor −Σ (s_i/s_k)² a_i, where s = φ' is constant. Of the independe
 and so does the discrete action, in which rotors have the energy ½ a (Δq/h)².
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

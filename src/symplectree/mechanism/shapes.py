@@ -1,7 +1,5 @@
 """What a link looks like: for viewers only, no part of the mechanics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

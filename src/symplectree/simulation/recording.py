@@ -1,7 +1,5 @@
 """The states that a run saves, what it records beside them, and from where it could go on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

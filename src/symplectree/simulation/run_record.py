@@ -1,7 +1,5 @@
 """How a run was made, in words that a file can hold, and from where it can go on."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field

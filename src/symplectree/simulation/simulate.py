@@ -1,7 +1,5 @@
 """The loop: advance a method, save, show progress, answer Ctrl-C, lose nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

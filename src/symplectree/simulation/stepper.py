@@ -1,7 +1,5 @@
 """One step at a time, for control loops."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Every product and sum looks first whether an entry is a number that makes it tri
 of a mechanism cost no operation in its equations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

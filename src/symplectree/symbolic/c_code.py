@@ -1,7 +1,5 @@
 """Equations as a file in C: self-contained C99, to take to where no Python runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

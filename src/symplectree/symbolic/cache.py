@@ -4,8 +4,6 @@ Files lie in $SYMPLECTREE_CACHE, else in the user's cache folder, and are writte
 side by side do no harm. What cannot be read, is damaged, or lies in a folder that others may write to, is not used.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Equations as a callable on arrays."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping
 from typing import Any, Literal

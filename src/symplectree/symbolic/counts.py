@@ -1,7 +1,5 @@
 """How many arithmetic operations an expression takes, after common subexpressions are shared (GL09 Table 1)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

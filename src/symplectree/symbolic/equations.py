@@ -1,7 +1,5 @@
 """The equations of motion of a whole mechanism as one graph of expressions (GL09)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any

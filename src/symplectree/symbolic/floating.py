@@ -4,8 +4,6 @@ The equations are those of tests/reference/reduced.py with μ = 0: the root's tw
 mechanism with the metric m − AᵀIA, K (5), and the root follows by K (6).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import casadi as ca

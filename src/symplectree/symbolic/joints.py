@@ -4,8 +4,6 @@ A one-coordinate joint turns about, or moves along, the third axis of its body (
 zeros and a one. Every other joint needs to give its transform only; the rest follows by differentiation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The same expressions for every body, computed for several bodies at once in the lanes of vector instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -9,8 +9,6 @@ mass, moved to the joint's axis, with its moments along the axis; on a prismatic
 mass at its centre. The equations are the same to the last term, with zeros in them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

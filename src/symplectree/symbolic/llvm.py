@@ -1,7 +1,5 @@
 """Expressions as native code through LLVM (llvmlite, the extra `jit`): straight-line functions without a compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

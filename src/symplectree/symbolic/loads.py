@@ -1,7 +1,5 @@
 """Springs, dampers, motors and loads as expressions: what they give to coordinates, and as wrenches on bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The mass matrix by composite bodies, and its factorisation without fill along the tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from symplectree.symbolic.algebra import (

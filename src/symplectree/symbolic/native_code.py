@@ -1,7 +1,5 @@
 """Machine code in this process: compiled by LLVM, or taken from the cache on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import time

@@ -9,8 +9,6 @@ second moment Σ about the joint's origin, which accelerates by a,
 and a child's wrench reaches its parent by F_λ += R F, N_λ += R N + r × R F.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@
 | "gravity" | acceleration in world axes | 3, m/s² |
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

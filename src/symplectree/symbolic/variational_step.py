@@ -11,8 +11,6 @@ by −h²g/2 supplies gravity's impulse, as an accelerated one does in inverse d
 d⁺ = R(k+1)ᵀ (Δx + h²g/2) in the same way.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

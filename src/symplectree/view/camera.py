@@ -1,7 +1,5 @@
 """Where to look from, such that the whole motion is seen."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Curves and surfaces that joints move along, as points over the range that a motion visits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of triangles that robots bring along."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ A link is drawn as the shortest bars that join everything fixed to it: its joint
 (so the points that constraints and springs hold), its centre of mass.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Figures that notebooks show by themselves."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -5,8 +5,6 @@ points that constraints hold are marked; wires, springs and rails are lines. Sha
 have them, take the place of what would be drawn for their body.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Viser servers that only this computer reaches."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The scene in a browser: nodes of a viser server that are moved from picture to picture."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stick figures: the outline of a model, drawn at a configuration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Triangles of solids and lines, counter-clockwise from outside, for pages and films."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from symplectree.errors import ModelError

@@ -1,7 +1,5 @@
 """Springs, dampers, motors and equalities of the file as our elements."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

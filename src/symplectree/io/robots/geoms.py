@@ -1,7 +1,5 @@
 """Geoms of MJCF: the mass of each, as MuJoCo counts it, and how it looks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What MJCF says and a mechanism cannot: gathered for the one warning."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

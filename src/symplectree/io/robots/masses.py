@@ -1,7 +1,5 @@
 """Masses: from the file's inertials or from the shapes of its geoms, lumped where links are fixed to each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

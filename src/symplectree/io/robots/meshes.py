@@ -1,7 +1,5 @@
 """Meshes: where their files are, and the mass that they enclose."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Poses in MjSpec: MJCF's many ways to give an orientation, and nested <frame> elements."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Masses of spheres, boxes and so on, filled or hollow, at unit density; sizes are half lengths, as MuJoCo's."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from symplectree.lie import Array

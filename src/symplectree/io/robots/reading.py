@@ -1,7 +1,5 @@
 """What is known while a robot's file is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any

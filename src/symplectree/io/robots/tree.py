@@ -5,8 +5,6 @@ body: T = T_body · Π trans(p) J(q − ref) trans(−p). Each joint becomes a l
 where its point is not the body's origin, the body becomes a frame fixed in it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

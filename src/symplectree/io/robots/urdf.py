@@ -1,7 +1,5 @@
 """URDF: its structure checked with names, and what MuJoCo's parser does not give: shapes and leftovers."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from typing import Any
