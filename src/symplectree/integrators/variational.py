@@ -55,7 +55,7 @@ class Variational:
         slowly above half a radian per step, and says so), "chord" (mass points move on straight lines, no solution for
         rotations faster than 1/dt), "exp" (LLPS16's, on SE(3); fast wheels), or "midpoint" (JM08 (22), in the
         coordinates; springs are implicit, which suits stiff ones; a spring or damper between two moving bodies costs
-        three to six more sweeps; when these outnumber nv, or with constraints, prescribed coordinates or elements of
+        three to seven more sweeps; when these outnumber nv, or with constraints, prescribed coordinates or elements of
         the user's own, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
