@@ -36,6 +36,7 @@ class ForceSource:
         self.tau = np.zeros((1, model.nv))
         self.inputs = np.zeros((1, len(model.inputs)))
         self.q, self.v = np.zeros(model.nq), np.zeros(model.nv)
+        self._native: Any = None  # the one row, as the core takes it
         if forces is None:
             return
         if callable(forces):
@@ -51,8 +52,11 @@ class ForceSource:
         """These rows, or the function, as the core takes them."""
         import symplectree._core as core
 
+        if len(self.tau) == 1 and self._native is not None:
+            return self._native
         tau, inputs = self.rows(first, steps)
-        return core.ForceRows(tau=tau, inputs=inputs, function=self.function, q=self.q, v=self.v)
+        self._native = core.ForceRows(tau=tau, inputs=inputs, function=self.function, q=self.q, v=self.v)
+        return self._native
 
     def at(self, t: float, step: int, q: Array, v: Array) -> tuple[Array, Array]:
         """Generalized forces and inputs at one instant."""
@@ -116,6 +120,7 @@ class ForceSource:
         if count != len(self.tau):
             self.tau = np.zeros((count, self.tau.shape[1]))
             self.inputs = np.zeros((count, self.inputs.shape[1]))
+            self._native = None
 
 
 def _rows(value: Any, what: str, width: int) -> Array:

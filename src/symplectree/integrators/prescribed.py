@@ -35,6 +35,7 @@ class Prescribed:
         self.end = math.inf if steps is None else steps * dt
         self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
         self._constant: set[Callable[[float], Array]] = set()
+        self._nothing: Any = None  # the rows of no motions, as the core takes them
         taken: set[int] = set()
         for name, motion in (given or {}).items():
             q, v, place = self._find(name)
@@ -83,9 +84,13 @@ class Prescribed:
         """These rows as the core takes them; with accelerations at the beginnings, middles and ends of the steps."""
         import symplectree._core as core
 
+        if not self and self._nothing is not None:
+            return self._nothing
         targets, rates = self.rows(first, steps, stages)
         halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if self and accelerations else 0)])
-        return core.PrescribedRows(targets=targets, rates=rates, accelerations=self.accelerations(halves))
+        rows = core.PrescribedRows(targets=targets, rates=rates, accelerations=self.accelerations(halves))
+        self._nothing = None if self else rows
+        return rows
 
     def configurations(self, times: Array) -> Array:
         neutral = self.model.neutral

@@ -1,7 +1,7 @@
 """The reduced variational integrator: a free-floating mechanism's momentum and shape, K (1)–(6)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from symplectree.dynamics import momenta
 from symplectree.dynamics.reduced import check_floating
@@ -55,16 +55,3 @@ class Reduced:
     ) -> VariationalRun:
         check_floating(model)
         return VariationalRun(self, model, q, momenta(model, q, v), dt=dt, forces=forces, prescribed=prescribed)
-
-    def native_options(self, tol: float) -> Any:
-        """The core's `MethodOptions`, with `tol` where none was given."""
-        import symplectree._core as core
-
-        return core.MethodOptions(
-            action=core.Action.reduced,
-            alpha=float(self.alpha),
-            retraction=core.Retraction[self.retraction],
-            tolerance=tol if self.tol is None else float(self.tol),
-            max_iterations=self.max_iterations,
-            substeps=self.substeps,
-        )

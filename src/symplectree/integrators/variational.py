@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -100,29 +101,23 @@ class Variational:
     ) -> VariationalRun:
         return VariationalRun(self, model, q, momenta(model, q, v), dt=dt, forces=forces, prescribed=prescribed)
 
-    def native_options(self, tol: float) -> Any:
-        """The core's `MethodOptions`, with `tol` where none was given."""
-        import symplectree._core as core
 
-        return core.MethodOptions(
-            action=core.Action[self.action],
-            alpha=float(self.alpha),
-            solver=core.Solver[self.solver],
-            guess=core.Guess[self.guess],
-            tolerance=tol if self.tol is None else float(self.tol),
-            max_iterations=self.max_iterations,
-            substeps=self.substeps,
-        )
+@lru_cache(maxsize=64)
+def native_options(method: Any, tol: float, effort: int = 1) -> Any:
+    """The core's `MethodOptions` of a `Variational` or `Reduced`, with `tol` where none was given, and that many times its
+    `max_iterations`: those of collocation are simpler and more."""
+    import symplectree._core as core
 
-    def collocation_options(self) -> Any:
-        """The core's `MethodOptions` of collocation, whose iterations are simpler and more."""
-        import symplectree._core as core
-
-        return core.MethodOptions(
-            tolerance=ROUNDING if self.tol is None else float(self.tol),
-            max_iterations=2 * self.max_iterations,
-            substeps=self.substeps,
-        )
+    return core.MethodOptions(
+        action=core.Action[method.action],
+        alpha=float(method.alpha),
+        retraction=core.Retraction[getattr(method, "retraction", "cayley")],
+        solver=core.Solver[method.solver],
+        guess=core.Guess[getattr(method, "guess", "extrapolate")],
+        tolerance=tol if method.tol is None else float(method.tol),
+        max_iterations=effort * method.max_iterations,
+        substeps=method.substeps,
+    )
 
 
 def check_solving(method: Any) -> None:
@@ -170,10 +165,10 @@ class VariationalRun:
         if self._composed:
             found = model.step_code if self._specialised() else None
             code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
-            options, prescribed = method.native_options(1e-11), self.prescribed.indices
+            options, prescribed = native_options(method, 1e-11), self.prescribed.indices
             self._native = core.variational_run(model.native, options, self._stages, prescribed, code)
         else:
-            self._native = core.collocation_run(model.native, method.collocation_options(), method.order // 2)
+            self._native = core.collocation_run(model.native, native_options(method, ROUNDING, 2), method.order // 2)
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         if step > 0:
             self._native.set_last_step_length(self._stages[-1] * self.dt)

@@ -10,6 +10,7 @@ import numpy as np
 
 from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds
@@ -44,7 +45,7 @@ class NumberStep:
             equations=[*model.full.velocities, *model.full.rows],
             solver=method.solver,
         )
-        self.native = core.NumberStep(model.native, method.native_options(1e-14), float(dt), names, failure == "nan")
+        self.native = core.NumberStep(model.native, native_options(method, 1e-14), float(dt), names, failure == "nan")
 
     def compute(self, q: Any, p: Any, u: Any, order: int) -> tuple[Array, ...]:
         """q' (..., nq), p' (..., nv), from order 1 J (..., nx, m), and of order 2 H (..., nx, m, m); nx = nq + nv.

@@ -13,7 +13,7 @@ from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.variational import Variational
+from symplectree.integrators.variational import Variational, native_options
 from symplectree.lie import Array
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.substeps import can_be_halved, linearize_halves
@@ -271,7 +271,7 @@ def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int,
     if key not in known:
         if len(known) > 16:
             known.clear()
-        options = method.native_options(1e-14)
+        options = native_options(method, 1e-14)
         native = core.Linearizer(model.native, options, dt, np.array(prescribed, dtype=float))
         if chosen:
             native.set_parameters(model.native, effect_rows(chosen, core.ARRAYS), len(chosen))
