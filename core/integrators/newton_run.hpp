@@ -85,6 +85,7 @@ class NewtonRun final : public Run {
   void begin_anew() {
     scheme_.place(state_.q.data());
     guesses_.forget();
+    finder_.forget();
   }
 
   void update(double t, const ForceSource& forces) {

@@ -31,6 +31,10 @@ class RootFinder {
     return is_near(change_);
   }
 
+  // Begin the next search without multipliers: of redundant rows the root does not settle them, and what earlier steps
+  // left in them would stay.
+  void forget() { std::fill(lambda_.begin(), lambda_.end(), 0.0); }
+
   // The multipliers' impulses of the last root.
   const std::vector<double>& impulses() const { return lambda_; }
 

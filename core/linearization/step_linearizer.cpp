@@ -1,11 +1,15 @@
 #include "linearization/step_linearizer.hpp"
 
+#include <Eigen/QR>
+
 #include "integrators/make_run.hpp"
 #include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
 
 namespace symplectree {
 namespace {
+
+constexpr double kDependent = 1e-11;  // relative to the largest pivot: of rows that depend on others
 
 bool any(const std::vector<char>& marks) { return std::find(marks.begin(), marks.end(), char(1)) != marks.end(); }
 
@@ -25,10 +29,7 @@ StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, dou
 
 StepLinearizer::~StepLinearizer() = default;
 
-void StepLinearizer::multipliers(double* out) const {
-  const std::vector<double>& found = run_->report().multipliers;
-  std::copy(found.begin(), found.end(), out);
-}
+void StepLinearizer::multipliers(double* out) const { std::copy(multipliers_.begin(), multipliers_.end(), out); }
 
 void StepLinearizer::contract(const double* weights, bool with_second, double* hessian) {
   linearizer_with(with_second).contracted(point_, weights, hessian);
@@ -40,7 +41,9 @@ bool StepLinearizer::take(const StepConditions& given, double* q1, double* p1) {
   const RunState& end = run_->state();
   point_.q0.assign(given.q, given.q + m_.nq), point_.q1 = end.q;
   point_.tau.assign(given.tau, given.tau + m_.nv), point_.inputs.assign(given.inputs, given.inputs + m_.inputs);
-  point_.lambda = run_->report().multipliers;
+  multipliers_ = run_->report().multipliers;
+  if (m_.rows > 0) remove_redundant_part();
+  point_.lambda = multipliers_;
   for (double& x : point_.lambda) x *= impulse_time();
   std::copy(end.q.begin(), end.q.end(), q1);
   std::copy(end.x.begin(), end.x.end(), p1);
@@ -82,6 +85,24 @@ LinearizerInterface& StepLinearizer::linearizer_with(bool second) {
 
 void StepLinearizer::make_general() {
   if (!general_) general_ = general_linearizer(m_, action_, alpha_, prescribed_);
+}
+
+void StepLinearizer::remove_redundant_part() {
+  std::vector<double> values(m_.rows);
+  RowMatrix G(m_.rows, m_.nv);
+  constrained_.rows(point_.q0.data(), values.data(), G.data());
+  for (int j = 0; j < m_.nv; ++j)
+    if (prescribed_[j]) G.col(j).setZero();
+  Eigen::ColPivHouseholderQR<RowMatrix> qr;
+  qr.setThreshold(kDependent);
+  qr.compute(G);
+  const Eigen::Index rank = qr.rank();
+  if (rank == m_.rows) return;
+  // Columns of Q beyond the rank span the λ with Gᵀλ = 0.
+  Eigen::Map<Eigen::VectorXd> lambda(multipliers_.data(), m_.rows);
+  Eigen::VectorXd parts = qr.householderQ().transpose() * lambda;
+  parts.tail(m_.rows - rank).setZero();
+  lambda = qr.householderQ() * parts;
 }
 
 void StepLinearizer::project(const double* rates, double* p) {

@@ -32,6 +32,8 @@ class StepLinearizer final : public StepDerivatives {
   // The fast linearizer where it has the derivatives that are needed, else the general one.
   LinearizerInterface& linearizer_with(bool second);
   void make_general();
+  // multipliers_ ← those of least norm with the same forces Dh(q)ᵀλ, where rows are redundant.
+  void remove_redundant_part();
   // p ← momenta of the velocity along the constraints that goes with it.
   void project(const double* rates, double* p);
 
@@ -45,6 +47,7 @@ class StepLinearizer final : public StepDerivatives {
   std::unique_ptr<Workspace<double>> scratch_;
   std::unique_ptr<ParameterEquations> parameters_;
   StepPoint point_;
+  std::vector<double> multipliers_;  // of the last step: forces
 };
 
 }  // namespace symplectree

@@ -1,6 +1,7 @@
 """Derivatives of the step: against finite differences of the step itself on random mechanisms with every joint and
 element, trep's tables, symplecticity, and bad input."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -266,3 +267,42 @@ def test_second_derivatives_the_general_way_and_the_fast_one(action):
     q, p = np.array([0.3, -0.2, 0.5, 1.0]), np.array([0.1, 0.2, -0.3, 0.1])
     a, b = (st.linearize(m, (q, p), st.Variational(action=action), 0.02, 2, forces=[0.3]) for m in (fast, general))
     np.testing.assert_allclose(a.second, b.second, atol=1e-11 * np.abs(b.second).max())
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("rows", ["independent", "redundant"])
+def test_results_depend_on_the_arguments_alone(action, rows):
+    """Calls before, also such as have no solution or start where the loop is open, leave nothing behind."""
+    m = planar_chain(3)
+    m.world.frame("peg", at=(1.0, 0, -1.5))
+    m.add(st.PointConstraint("tip", "peg", "xz"))
+    if rows == "redundant":
+        m.add(st.HingeConstraint("tip", "peg", axis="y"))
+    model = m.build()
+    q = st.assemble(model, {"q0": -0.2, "q1": -1.2, "q2": -1.4})
+    p, bent = np.array([0.3, -0.1, 0.2]), np.array([0, 1, 0])
+    method = st.Variational(action=action)
+
+    def results(q, p):
+        lin = st.linearize(model, (q, p), method, 0.01)
+        return [lin.q, lin.p, lin.multipliers, lin.A, lin.B, lin.multipliers_A, lin.multipliers_B]
+
+    first = results(q, p)
+    for other, momentum in ((q + 1e-4 * bent, p), (q + 0.1 * bent, p), (q, 30 * p), (q + 1, p), (q, 0 * p)):
+        with contextlib.suppress(st.ConvergenceError):
+            results(other, momentum)
+        for x, y in zip(first, results(q, p), strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_multipliers_of_redundant_rows_are_of_least_norm(action):
+    m = planar_chain(3)
+    m.world.frame("peg", at=(1.0, 0, -1.5))
+    model = m.add(st.HingeConstraint("tip", "peg", axis="y"), st.PointConstraint("tip", "peg")).build()
+    q = st.assemble(model, {"q0": -0.2, "q1": -1.2, "q2": -1.4})
+    G = st.constraint_jacobian(model, q)
+    found = st.linearize(model, (q, np.array([0.3, -0.1, 0.2])), st.Variational(action=action), 0.01).multipliers
+    least = np.linalg.pinv(G.T, rcond=1e-10) @ (G.T @ found)
+    assert np.linalg.matrix_rank(G) < len(found)
+    np.testing.assert_allclose(found, least, rtol=0, atol=1e-12 * np.abs(found).max())

@@ -28,7 +28,7 @@ class ReducedScheme {
       for (int k = 0; k < m.bodies[i].nv && m.bodies[i].flat(); ++k) number_[m.bodies[i].v + k] = m.bodies[i].q + k;
   }
 
-  void place(const double*) {}
+  void place(const double*) { known_ = 0; }
   void flip() {}
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void set_prescribed(const std::vector<char>& velocities) {

@@ -33,7 +33,7 @@ class Linearization:
     | name | meaning | shape |
     | --- | --- | --- |
     | q, p | the state after the step | (nq,), (nv,) |
-    | multipliers | forces of the constraints over the step | (rows,) |
+    | multipliers | forces of the constraints over the step; of least norm where rows are redundant | (rows,) |
     | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
     | B | in the forces: the model's inputs, or generalized forces when it has none | (2 nv, nf) |
     | by_prescribed | in the ends of prescribed coordinates, in the order of v; their rates change along | (2 nv, np) |
