@@ -84,22 +84,13 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
   }
 }
 
-// Pulls of the damped lines' lengths and the damped pairs' gauges. Poses in `at` must be there.
+// Pulls of the damped pairs' gauges. Poses in `at` must be there.
 inline void evaluate_dampers(const Model& m, const RowStructure& s, const Workspace<double>& at, RowValues& out) {
-  for (std::size_t k = 0; k < s.damped_lines.size(); ++k) {
-    const Line& line = m.lines[s.damped_lines[k]];
-    const Vec3<double> a = position(line.a, at), b = position(line.b, at), d = b - a;
-    const double length = std::sqrt(dot(d, d));
-    const Vec3<double> u = (length > 0 ? 1 / length : 0.0) * d;
-    Spatial<double>* pull = &out.pull[s.pull_start[m.rows + k]];
-    pull[0] = force_at(a, -u, line.a.body, at);
-    pull[1] = force_at(b, u, line.b.body, at);
-  }
   if (s.damped_pairs == 0) return;
-  Spatial<double>* pull = &out.pull[s.pull_start[m.rows + s.damped_lines.size()]];
+  Spatial<double>* pull = &out.pull[s.pull_start[m.rows]];
   for_damped_pairs(m, [&](const auto& row) {
     const Gauge<double> g = gauge_of(row, at);
-    *pull++ = g.on_a, *pull++ = g.on_b;
+    *pull++ = g.on_a(), *pull++ = g.on_b();
   });
 }
 

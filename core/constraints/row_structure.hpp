@@ -7,31 +7,24 @@
 namespace symplectree {
 
 // Where the rows of a model hold on to it. Entries of row k are [start[k], start[k + 1]). After the constraints may
-// follow rows whose multipliers are what dampers add to Newton's matrix: the lengths of damped lines, the gauges of
-// damped pairs, and one for each coordinate of each of the user's forces.
+// follow rows whose multipliers are what dampers add to Newton's matrix: the gauges of damped pairs, and one for each
+// coordinate of each of the user's forces.
 struct RowIndices {
   std::vector<int> pull_start, pull_body, coefficient_start, coefficient_v;
-  std::vector<int> damped_lines, user_forces;
+  std::vector<int> user_forces;
   int damped_pairs = 0;  // how many
 
   template <class R>
   explicit RowIndices(const ModelOf<R>& m, bool with_dampers = false) {
     std::size_t rows = m.rows;
     if (with_dampers) {
-      for (std::size_t l = 0; l < m.lines.size(); ++l)
-        if (value_of(m.lines[l].damping) != 0) damped_lines.push_back(static_cast<int>(l));
-      rows += damped_lines.size();
       for_damped_pairs(m, [&](const auto&) { ++damped_pairs, ++rows; });
       for (std::size_t u = 0; u < m.users.size(); ++u)
         if (m.users[u].kind == UserElement::Force)
           user_forces.push_back(static_cast<int>(u)), rows += m.users[u].size();
     }
     std::vector<std::vector<int>> bodies(rows), velocities(rows);
-    for (std::size_t k = 0; k < damped_lines.size(); ++k) {
-      const LineOf<R>& line = m.lines[damped_lines[k]];
-      bodies[m.rows + k] = {line.a.body, line.b.body};
-    }
-    std::size_t row = m.rows + damped_lines.size();
+    std::size_t row = m.rows;
     if (with_dampers) for_damped_pairs(m, [&](const auto& pair) { bodies[row++] = {pair.a.body, pair.b.body}; });
     for (int u : user_forces)
       for (int k = 0; k < m.users[u].size(); ++k) velocities[row++] = m.users[u].v;
@@ -49,10 +42,10 @@ struct RowIndices {
   }
 
   int rows() const { return static_cast<int>(pull_start.size()) - 1; }
-  // Constraints, damped lines and pairs: the row at which the user's forces begin.
+  // Constraints and damped pairs: the row at which the user's forces begin.
   template <class R>
   std::size_t first_user_force(const ModelOf<R>& m) const {
-    return m.rows + damped_lines.size() + damped_pairs;
+    return m.rows + damped_pairs;
   }
 
  private:

@@ -45,60 +45,16 @@ template <class T>
 struct ElementWorkspace {
   DerivativeWorkspace<T> kinematics;
   PointColumns<T> a, b;
-  std::vector<Vec3<T>> delta;
-  std::vector<T> g, rate_dq, length_dqdq, q, v;
+  std::vector<T> g, rate_dq, curving, q, v;
   std::vector<double> direction, rate;
+  std::vector<int> own;                // velocities that change a pair's gauge
+  std::vector<Vec3<T>> moved, turned;  // of each velocity: its twist's linear part, or all of it, × (a, b)
   ElementTerms<T> out;
 
   explicit ElementWorkspace(const Model& m)
-      : kinematics(m), a(m.nv), b(m.nv), delta(m.nv), g(m.nv), rate_dq(m.nv), length_dqdq(m.nv * m.nv), q(m.nq),
-        v(m.nv), direction(m.nv), rate(m.nq), out(m.nv) {}
+      : kinematics(m), a(m.nv), b(m.nv), g(m.nv), rate_dq(m.nv), curving(m.nv * m.nv), q(m.nq), v(m.nv),
+        direction(m.nv), rate(m.nq), moved(m.nv), turned(m.nv), out(m.nv) {}
 };
-
-template <class T>
-void add_line(const Model& m, const Line& line, const T* v, ElementWorkspace<T>& e) {
-  const int n = m.nv;
-  const Workspace<T>& w = e.kinematics.base;
-  ElementTerms<T>& out = e.out;
-  auto &a = e.a, &b = e.b;
-  auto &g = e.g, &rate_dq = e.rate_dq, &length_dqdq = e.length_dqdq;  // g_i = D_i ℓ
-  auto& delta = e.delta;
-  const Vec3<T> xa = position(line.a, w), xb = position(line.b, w);
-  a.update(e.kinematics.columns, line.a.body, xa);
-  b.update(e.kinematics.columns, line.b.body, xb);
-  std::fill(rate_dq.begin(), rate_dq.end(), T(0));
-  std::fill(length_dqdq.begin(), length_dqdq.end(), T(0));
-  const LineState<T> s = line_state(line, m.potentials, xb - xa);
-  const T inverse = value_of(s.length) == 0 ? T(0) : T(1) / s.length;
-  T rate(0);
-  for (int i = 0; i < n; ++i) {
-    delta[i] = b.column[i] - a.column[i];
-    g[i] = dot(s.u, delta[i]);
-    rate += g[i] * v[i];
-  }
-  out.energy += s.energy;
-  for (int i = 0; i < n; ++i) {
-    if (!a.moves[i] && !b.moves[i]) continue;
-    out.gradient[i] += s.slope_over_length * dot(s.d, delta[i]);
-    for (int j = 0; j < n; ++j) {
-      if (!a.moves[j] && !b.moves[j]) continue;
-      const T across = dot(delta[i], delta[j]) - g[i] * g[j];
-      const Vec3<T> change = b.change(i, j) - a.change(i, j);
-      out.hessian[n * i + j] += s.curvature * g[i] * g[j] + s.slope_over_length * (across + dot(s.d, change));
-      length_dqdq[n * i + j] = inverse * across + dot(s.u, change);
-      rate_dq[j] += length_dqdq[n * i + j] * v[i];
-    }
-  }
-  if (line.damping == 0) return;
-  const T k(line.damping);
-  for (int i = 0; i < n; ++i) {
-    out.force[i] -= k * rate * g[i];
-    for (int j = 0; j < n; ++j) {
-      out.force_dq[n * i + j] -= k * (rate_dq[j] * g[i] + rate * length_dqdq[n * i + j]);
-      out.force_dv[n * i + j] -= k * g[i] * g[j];
-    }
-  }
-}
 
 template <class T>
 void add_wrench(const Model& m, const Wrench& row, const double* inputs, ElementWorkspace<T>& e) {
@@ -122,8 +78,9 @@ void add_wrench(const Model& m, const Wrench& row, const double* inputs, Element
   });
 }
 
-// With Ds as wrenches on the two bodies and twists of the coordinates at their centres, D_i s = Ds·s_i and
-// D_j D_i s = (D_j Ds)·s_i + Ds·D_j s_i.
+// With Ds = scale (a, b) as wrenches on the two bodies and twists s_i of the coordinates at their centres, D_i s =
+// Ds·s_i and D_j D_i s = (D_j Ds)·s_i + Ds·D_j s_i; likewise with the spring's wrenches in place of Ds. Coordinates
+// that move both bodies do not change s.
 template <class T, class Row>
 void add_pair(const Model& m, const Row& row, const T* v, ElementWorkspace<T>& e) {
   const int n = m.nv;
@@ -131,46 +88,60 @@ void add_pair(const Model& m, const Row& row, const T* v, ElementWorkspace<T>& e
   const Columns<T>& c = e.kinematics.columns;
   ElementTerms<T>& out = e.out;
   auto &a = e.a, &b = e.b;
-  auto &g = e.g, &rate_dq = e.rate_dq, &dqdq = e.length_dqdq;
+  auto &g = e.g, &rate_dq = e.rate_dq, &curving = e.curving;  // g_i = D_i s
   a.update(c, row.a.body, w.pose[row.a.body].x);
   b.update(c, row.b.body, w.pose[row.b.body].x);
+  e.own.clear();
+  for (int i = 0; i < n; ++i)
+    if (a.moves[i] != b.moves[i]) e.own.push_back(i);
   const auto twist = [&c](const PointColumns<T>& p, int i) {
     return p.moves[i] ? Spatial<T>{c.s[i].angular, p.column[i]} : Spatial<T>{};
   };
-  const auto twist_change = [&c](const PointColumns<T>& p, int i, int j) {
-    if (!p.moves[i] || !p.moves[j]) return Spatial<T>{};
-    Vec3<T> turned{};
-    if (c.at_or_above(j, i)) turned += cross(c.s[j].angular, c.s[i].angular);
-    if (const PoseFormula* own = c.formula(i, j)) turned += c.varying(*own, i, j).angular;
-    return Spatial<T>{turned, p.change(i, j)};
+  const auto power = [&](const Spatial<T>& on_a, const Spatial<T>& on_b, int i) {
+    return a.moves[i] ? dot(on_a, twist(a, i)) : dot(on_b, twist(b, i));
   };
   const Gauge<T> gauge = gauge_of(row, w);
-  const DualOf<T> slope = row.slope(DualOf<T>(gauge.value, T(1)));
+  // (a, b)·D_j s_i: the coordinate nearer the root turns the other's twist.
+  const auto power_change = [&](int i, int j) {
+    if (a.moves[i] != a.moves[j]) return T(0);
+    T sum = c.at_or_above(j, i) ? dot(c.s[j].angular, e.turned[i]) : dot(c.s[i].angular, e.moved[j]);
+    if (const PoseFormula* own = c.formula(i, j)) {
+      const Spatial<T>& on = a.moves[i] ? gauge.a : gauge.b;
+      sum += dot(on.linear, c.varying_at(*own, i, j, (a.moves[i] ? a : b).x));
+      sum += dot(on.angular, c.varying(*own, i, j).angular);
+    }
+    return sum;
+  };
+  const T tension = row.tension(gauge, m.potentials), k(row.damping);
+  const bool damped = row.damping != 0;
   T rate(0);
-  for (int i = 0; i < n; ++i) {
-    g[i] = dot(gauge.on_a, twist(a, i)) + dot(gauge.on_b, twist(b, i));
+  for (int i : e.own) {
+    const Spatial<T>&on = a.moves[i] ? gauge.a : gauge.b, s = twist(a.moves[i] ? a : b, i);
+    e.moved[i] = cross(s.linear, on.linear), e.turned[i] = e.moved[i] + cross(s.angular, on.angular);
+    const T along = dot(on, s);
+    g[i] = gauge.scale * along, rate_dq[i] = T(0);
     rate += g[i] * v[i];
+    out.gradient[i] += tension * along;
   }
-  std::fill(rate_dq.begin(), rate_dq.end(), T(0));
-  std::fill(dqdq.begin(), dqdq.end(), T(0));
-  for (int j = 0; j < n; ++j) {
-    if (!a.moves[j] && !b.moves[j]) continue;
-    const Gauge<T> change = gauge_derivative(row, w, twist(a, j), twist(b, j));
-    for (int i = 0; i < n; ++i) {
-      if (!a.moves[i] && !b.moves[i]) continue;
-      dqdq[n * i + j] = dot(change.on_a, twist(a, i)) + dot(change.on_b, twist(b, i)) +
-                        dot(gauge.on_a, twist_change(a, i, j)) + dot(gauge.on_b, twist_change(b, i, j));
-      rate_dq[j] += dqdq[n * i + j] * v[i];
+  out.energy += row.energy(gauge.value, m.potentials);
+  for (int j : e.own) {
+    const Gauge<DualOf<T>> moving = moving_gauge(row, w, twist(a, j), twist(b, j));
+    const DualOf<T> spring = row.tension(moving, m.potentials);
+    const Spatial<T> on_a = slope_parts(spring * moving.a), on_b = slope_parts(spring * moving.b);
+    const Spatial<T> Ds_a = slope_parts(moving.on_a()), Ds_b = slope_parts(moving.on_b());
+    for (int i : e.own) {
+      const T change = power_change(i, j);
+      out.hessian[n * i + j] += power(on_a, on_b, i) + tension * change;
+      if (!damped) continue;
+      curving[n * i + j] = power(Ds_a, Ds_b, i) + gauge.scale * change;
+      rate_dq[j] += curving[n * i + j] * v[i];
     }
   }
-  out.energy += row.energy(gauge.value);
-  const T k(row.damping);
-  for (int i = 0; i < n; ++i) {
-    out.gradient[i] += slope.value * g[i];
+  if (!damped) return;
+  for (int i : e.own) {
     out.force[i] -= k * rate * g[i];
-    for (int j = 0; j < n; ++j) {
-      out.hessian[n * i + j] += slope.slope * g[i] * g[j] + slope.value * dqdq[n * i + j];
-      out.force_dq[n * i + j] -= k * (rate_dq[j] * g[i] + rate * dqdq[n * i + j]);
+    for (int j : e.own) {
+      out.force_dq[n * i + j] -= k * (rate_dq[j] * g[i] + rate * curving[n * i + j]);
       out.force_dv[n * i + j] -= k * g[i] * g[j];
     }
   }
@@ -215,8 +186,6 @@ void element_derivatives(const Model& m, int owner, const T* q, const T* v, cons
   if constexpr (std::is_same_v<T, double>)
     for (const UserElement& u : m.users)
       if (chosen(u.owner)) add_user(m, u, q, v, out);
-  for (const Line& line : m.lines)
-    if (chosen(line.owner)) add_line(m, line, v, e);
   for (const Wrench& row : m.wrenches)
     if (chosen(row.owner)) add_wrench(m, row, inputs, e);
   m.for_pairs([&](const auto& row) {

@@ -162,13 +162,12 @@ struct ShapeState {
       }
   }
 
-  // Lines, wrenches and pairs, added to the bodies' forces.
+  // Pairs and wrenches, added to the bodies' forces.
   void body_loads(const T* v, const double* inputs, ForceShares shares) {
     const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
       w.force[p.body] += Spatial<T>{cross(x - w.pose[p.body].x, f), f};
     };
     compute_velocities(m, v, w);
-    for (const Line& line : m.lines) apply_tension(line, m.potentials, w, shares.conservative, shares.other, act);
     for (const Wrench& row : m.wrenches) {
       const Spatial<T> f = T(shares.other) * world_wrench(row, inputs, w);
       act(row.point, position(row.point, w), f.linear);

@@ -4,7 +4,6 @@
 #include "elements/joint_damper.hpp"
 #include "elements/joint_force.hpp"
 #include "elements/joint_spring.hpp"
-#include "elements/line.hpp"
 #include "elements/pair_elements.hpp"
 #include "elements/wrench.hpp"
 #include "model/joint_state.hpp"
@@ -32,13 +31,12 @@ void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* 
     if (!m.users.empty()) add_user_forces(m, q, user_forces ? v : nullptr, w.joint_force.data());
 }
 
-// Subtract from w.force, the wrench that motion requires of each body, what lines, loads and pairs supply.
+// Subtract from w.force, the wrench that motion requires of each body, what pairs and loads supply.
 template <class R, class T, class U>
 void subtract_element_wrenches(const ModelOf<R>& m, const U* inputs, Workspace<T>& w) {
   const auto act = [&](const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& f) {
     w.force[p.body] -= force_at(x, f, p.body, w);
   };
-  for (const LineOf<R>& line : m.lines) apply_tension(line, m.potentials, w, 1, 1, act);
   for (const WrenchOf<R>& row : m.wrenches) {
     const Spatial<T> f = world_wrench(row, inputs, w);
     act(row.point, position(row.point, w), f.linear);
@@ -52,7 +50,6 @@ template <class T>
 T spring_energy(const Model& m, const T* q, const Workspace<T>& w) {
   T energy(0);
   for (const JointSpring& e : m.joint_springs) add_energy(e, q, energy);
-  for (const Line& line : m.lines) add_energy(line, m.potentials, w, energy);
   add_pair_energy(m, w, energy);
   if constexpr (std::is_same_v<T, double>)
     if (!m.users.empty()) energy += user_energy(m, q);

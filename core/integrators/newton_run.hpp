@@ -37,7 +37,6 @@ class NewtonRun final : public Run {
         prescribed_(m), dynamics_(m), guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), q1_(m.nq),
         target_(m.nq), p1_(m.nv), change_(m.nv), v_(m.nv) {
     damped_ = m.user_forces || !m.joint_dampers.empty();
-    for (const Line& line : m.lines) damped_ |= line.damping != 0;
     damped_ |= has_damped_pairs(m);
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];

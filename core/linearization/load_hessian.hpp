@@ -12,13 +12,13 @@ using Jets = std::vector<Jet>;
 
 inline Jets as_jets(const std::vector<double>& x) { return Jets(x.begin(), x.end()); }
 
-// The part of forces at the two ends: loads, and dampers by the change of length (of pairs: of the gauge),
-// −½ c (ℓ' − ℓ) (rate of ℓ + of ℓ').
+// The part of forces at the two ends: loads, and dampers by the change of the gauge,
+// −½ c (s' − s) (rate of s + of s').
 class EndLoads {
  public:
   EndLoads(const Model& m, const StepLayout& layout, double)
       : m_(m), l_(layout), start_(m), end_(m), first_(m), last_(m) {
-    damped_ = has_damped_lines(m) || has_damped_pairs(m);
+    damped_ = has_damped_pairs(m);
   }
 
   // g (size) += the gradient at q0 and q1.
@@ -30,19 +30,11 @@ class EndLoads {
     first_.begin(start_, nu0.data()), last_.begin(end_, nu1.data());
     first_.add_wrenches(half, inputs.data(), start_, g + l_.force);
     last_.add_wrenches(half, inputs.data(), end_, g + l_.force);
-    for (const Line& line : m_.lines) {
-      if (line.damping == 0) continue;
-      const auto a = first_.line_rate(line, start_), b = last_.line_rate(line, end_);
-      if (a.length.value == 0 || b.length.value == 0) continue;
-      const Jet by_rate = Jet(-0.5 * line.damping) * (b.length - a.length);
-      const Jet by_length = Jet(0.5 * line.damping) * (a.rate + b.rate);
-      first_.add_line(line, a, by_length, by_rate, start_), last_.add_line(line, b, -by_length, by_rate, end_);
-    }
     for_damped_pairs(m_, [&](const auto& row) {
-      const Gauge<Jet> a = gauge_of(row, start_), b = gauge_of(row, end_);
-      const Jet by_rate = Jet(-0.5 * row.damping) * gauge_change(row, a.value, b.value);
-      const Jet by_value = Jet(0.5 * row.damping) * (gauge_rate(row, a, first_.U) + gauge_rate(row, b, last_.U));
-      first_.add_pair(row, a, by_value, by_rate, start_), last_.add_pair(row, b, -by_value, by_rate, end_);
+      const auto a = first_.gauge(row, start_), b = last_.gauge(row, end_);
+      const Jet by_rate = Jet(-0.5 * row.damping) * gauge_change(row, a.value.value, b.value.value);
+      const Jet by_value = Jet(0.5 * row.damping) * (a.value.slope + b.value.slope);
+      first_.add_pair(row, a, by_value, by_rate), last_.add_pair(row, b, -by_value, by_rate);
     });
     first_.gather(start_, g + l_.q0, nullptr), last_.gather(end_, g + l_.q1, nullptr);
   }
@@ -61,7 +53,7 @@ class MidpointLoads {
   MidpointLoads(const Model& m, const StepLayout& layout, double alpha)
       : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), at_(m), power_(m), speed_(m) {
     for (Jets* x : {&nu_, &by_q_, &by_v_, &by_nu_}) x->resize(m.nv);
-    loaded_ = has_damped_lines(m) || has_damped_pairs(m) || !m.wrenches.empty() || !m.quaternions.empty();
+    loaded_ = has_damped_pairs(m) || !m.wrenches.empty() || !m.quaternions.empty();
   }
 
   void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {
@@ -85,17 +77,10 @@ class MidpointLoads {
     compute_poses<1>(m_, middle_.q.data(), at_);
     power_.begin(at_, nu_.data()), speed_.begin(at_, middle_.v.data());
     power_.add_wrenches(half, inputs.data(), at_, g + l_.force);
-    for (const Line& line : m_.lines) {
-      if (line.damping == 0) continue;
-      const auto a = power_.line_rate(line, at_), b = speed_.line_rate(line, at_);
-      if (a.length.value == 0) continue;
-      power_.add_line(line, a, Jet(0), Jet(-half * line.damping) * b.rate, at_);
-      speed_.add_line(line, b, Jet(0), Jet(-half * line.damping) * a.rate, at_);
-    }
     for_damped_pairs(m_, [&](const auto& row) {
-      const Gauge<Jet> g = gauge_of(row, at_);
-      const Jet drag(-half * row.damping), rate = gauge_rate(row, g, power_.U), speed = gauge_rate(row, g, speed_.U);
-      power_.add_pair(row, g, Jet(0), drag * speed, at_), speed_.add_pair(row, g, Jet(0), drag * rate, at_);
+      const auto a = power_.gauge(row, at_), b = speed_.gauge(row, at_);
+      const Jet drag(-half * row.damping);
+      power_.add_pair(row, a, Jet(0), drag * b.value.slope), speed_.add_pair(row, b, Jet(0), drag * a.value.slope);
     });
     power_.gather(at_, by_q_.data(), by_nu_.data()), speed_.gather(at_, by_q_.data(), by_v_.data());
   }

@@ -42,44 +42,23 @@ class PowerSum {
     }
   }
 
-  // How a line's length changes.
-  struct LineRate {
-    T length, rate;
-    Vec3<T> u, bend;  // derivatives in the line's vector: of the length, of the rate
-  };
-  LineRate line_rate(const Line& line, const Workspace<T>& at) const {
-    using std::sqrt;
-    const Vec3<T> a = position(line.a, at), b = position(line.b, at), d = b - a;
-    const T length = sqrt(dot(d, d)), inverse = T(1) / length;
-    const Vec3<T> u = inverse * d, change = velocity(b, line.b.body, at) - velocity(a, line.a.body, at);
-    const T rate = dot(u, change);
-    return {length, rate, u, inverse * (change - rate * u)};
-  }
-
-  // A sum that has the derivatives `by_length` and `by_rate` in a line's length and its rate.
-  void add_line(const Line& line, const LineRate& r, const T& by_length, const T& by_rate, const Workspace<T>& at) {
-    const Vec3<T> f = by_length * r.u + by_rate * r.bend, u = by_rate * r.u;
-    const auto act = [&](const Point& p, const Vec3<T>& force, const Vec3<T>& along) {
-      const Vec3<T> x = position(p, at);
-      P_[p.body] += force_at(x, along, p.body, at);
-      F_[p.body] += force_at(x, force, p.body, at);
-      F_[p.body].angular += cross(velocity(x, p.body, at), along);
-    };
-    act(line.b, f, u), act(line.a, -f, -u);
-  }
-
-  // The same for a pair's gauge s and its rate ṡ for the twists U. When a body moves rigidly by η, its twist carried
-  // along, Ds·U changes by η·(D_U Ds) and by the turn of its velocity.
+  // A pair's gauge while the bodies move by U.
   template <class Row>
-  void add_pair(const Row& row, const Gauge<T>& g, const T& by_value, const T& by_rate, const Workspace<T>& at) {
-    const int a = row.a.body, b = row.b.body;
-    const Gauge<T> change = gauge_derivative(row, at, U[a], U[b]);
-    const auto act = [&](int i, const Spatial<T>& on, const Spatial<T>& changed) {
-      P_[i] += by_rate * on;
-      F_[i] += by_value * on + by_rate * changed;
-      F_[i].angular += by_rate * cross(U[i].linear, on.linear);
+  Gauge<DualOf<T>> gauge(const Row& row, const Workspace<T>& at) const {
+    return moving_gauge(row, at, U[row.a.body], U[row.b.body]);
+  }
+
+  // A sum that has the derivatives `by_value` and `by_rate` in a pair's gauge s and its rate ṡ for the twists U. When a
+  // body moves rigidly by η, its twist carried along, Ds·U changes by η·(D_U Ds) and by the turn of its velocity.
+  template <class Row>
+  void add_pair(const Row& row, const Gauge<DualOf<T>>& g, const T& by_value, const T& by_rate) {
+    const auto act = [&](int i, const Spatial<DualOf<T>>& on) {
+      const Spatial<T> Ds = value_parts(on);
+      P_[i] += by_rate * Ds;
+      F_[i] += by_value * Ds + by_rate * slope_parts(on);
+      F_[i].angular += by_rate * cross(U[i].linear, Ds.linear);
     };
-    act(a, g.on_a, change.on_a), act(b, g.on_b, change.on_b);
+    act(row.a.body, g.on_a()), act(row.b.body, g.on_b());
   }
 
   // Momenta of bodies that move by the twists `other`.

@@ -70,6 +70,18 @@ struct Pack {
   }
 };
 
+// f of each lane of packs on its own; of other numbers, just f.
+template <class F, class T, class... More>
+T lane_by_lane(F&& f, const T& x, const More&... more) {
+  return f(x, more...);
+}
+template <class F, int W, class... More>
+Pack<W> lane_by_lane(F&& f, const Pack<W>& x, const More&... more) {
+  Pack<W> out;
+  for (int k = 0; k < W; ++k) out.set(k, f(x[k], more[k]...));
+  return out;
+}
+
 // Packs lie in memory as plain numbers, so that one loop over these serves.
 template <int W>
 void sines_and_cosines(const Pack<W>* x, int n, Pack<W>* sine, Pack<W>* cosine) {

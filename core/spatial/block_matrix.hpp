@@ -44,6 +44,8 @@ inline Mat3<double>& operator+=(Mat3<double>& M, const Mat3<double>& N) {
   M.a += N.a, M.b += N.b, M.c += N.c;
   return M;
 }
+// u vᵀ
+inline Mat3<double> outer(const Vec3<double>& u, const Vec3<double>& v) { return {v.x * u, v.y * u, v.z * u}; }
 // M v̂
 inline Mat3<double> times_hat(const Mat3<double>& M, const Vec3<double>& v) {
   return {v.z * M.b - v.y * M.c, v.x * M.c - v.z * M.a, v.y * M.a - v.x * M.b};

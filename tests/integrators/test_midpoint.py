@@ -121,12 +121,12 @@ def every_joint_loaded(seed, joints):
     return m
 
 
-def linked_chain(links, lines):
+def linked_chain(links, lines, stiffness=30.0, damping=0.5):
     """A spatial chain with damped springs from body to body, `lines` of them, far ones first."""
     m = spatial_chain(links)
     pairs = [(a, b) for step in range(links - 1, 0, -1) for a, b in zip(range(links), range(step, links), strict=False)]
     for a, b in pairs[:lines]:
-        m.add(st.Spring(f"link{a}", f"link{b}", stiffness=30.0, length=0.4, damping=0.5))
+        m.add(st.Spring(f"link{a}", f"link{b}", stiffness=stiffness, length=0.4, damping=damping))
     return m
 
 
@@ -184,10 +184,12 @@ def test_newton_and_dense_take_the_same_steps(alpha, elements):
         assert newton.iterations.max() <= 5  # quadratic: a matrix with an error takes more
 
 
-@pytest.mark.parametrize("lines", [1, 2, 3])
-def test_lines_between_moving_bodies(lines):
-    """One damped spring is six columns besides the tree; three are more than the chain's twelve coordinates bear."""
-    model = linked_chain(12, lines).build()
+@pytest.mark.parametrize(
+    ("lines", "stiffness", "damping"), [(1, 30, 0.5), (2, 30, 0.5), (3, 30, 0.5), (3, 30, 0), (3, 0, 0.5)]
+)
+def test_lines_between_moving_bodies(lines, stiffness, damping):
+    """A spring or damper is three columns besides the tree, both are four; three of both make twelve coordinates dense."""
+    model = linked_chain(12, lines, stiffness, damping).build()
     q, v, _ = random_state(model, 3)
     a, b = (first_newton_step(model, q, v, alpha=0.5, solver=solver, forces={}) for solver in ("newton", "dense"))
     np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * np.abs(b - q).max())

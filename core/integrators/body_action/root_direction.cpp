@@ -7,20 +7,6 @@
 
 namespace symplectree {
 
-// D_j ℓ of a line at the poses in `at`, (nv).
-static void length_gradient(const Model& m, const Line& line, const Workspace<double>& at, double* g) {
-  std::fill(g, g + m.nv, 0.0);
-  const Vec3<double> xa = position(line.a, at), xb = position(line.b, at), d = xb - xa;
-  const double length = std::sqrt(dot(d, d));
-  if (length == 0) return;
-  const auto add = [&](int i, const Vec3<double>& x, double sign) {
-    for (; i > 0; i = m.bodies[i].parent)
-      for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
-        g[j] += sign / length * dot(d, at.S[j].linear + cross(at.S[j].angular, x - at.pose[i].x));
-  };
-  add(line.a.body, xa, -1), add(line.b.body, xb, 1);
-}
-
 // D_j s of a pair at the poses in `at`, (nv).
 template <class Row>
 static Eigen::VectorXd gauge_gradient(const Model& m, const Row& row, const Workspace<double>& at) {
@@ -30,7 +16,7 @@ static Eigen::VectorXd gauge_gradient(const Model& m, const Row& row, const Work
     for (; i > 0; f = shift_force(f, at.pose[i].r), i = m.bodies[i].parent)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j) g[j] += dot(at.S[j], f);
   };
-  add(row.a.body, gauge.on_a), add(row.b.body, gauge.on_b);
+  add(row.a.body, gauge.on_a()), add(row.b.body, gauge.on_b());
   return g;
 }
 
@@ -146,12 +132,6 @@ void Direction::dense(NewtonWorkspace& w, double h, const double* q0, const doub
     joint_block_terms(w.joint_numbers(), body, StepEnds<double>{h, q0, q1}, false, t, N);
     for (int k = 0; k < body.nv; ++k)
       for (int l = 0; l < body.nv; ++l) full(body.v + k, body.v + l) += N[body.nv * k + l];
-  }
-  Eigen::VectorXd start(m.nv), end(m.nv);
-  for (int l : rows.structure.damped_lines) {
-    length_gradient(m, m.lines[l], *w.now, start.data());
-    length_gradient(m, m.lines[l], *w.next, end.data());
-    full += 0.5 * m.lines[l].damping * start * end.transpose();
   }
   for_damped_pairs(m, [&](const auto& row) {
     full += 0.5 * row.damping * gauge_gradient(m, row, *w.now) * gauge_gradient(m, row, *w.next).transpose();

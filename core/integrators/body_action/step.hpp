@@ -20,10 +20,6 @@ template <class T, class R>
 void spring_loads(StepWorkspace<T, R>& w, Workspace<T>& at, const T* q) {
   for (T& f : w.joint_load) f = T(0);
   for (const JointSpringOf<R>& s : w.m.joint_springs) add_force(s, q, 1, w.joint_load.data());
-  const auto act = [&](const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& f) {
-    at.force[p.body] -= force_at(x, f, p.body, at);
-  };
-  for (const LineOf<R>& line : w.m.lines) apply_tension(line, w.m.potentials, at, 1, 0, act);
   add_pair_wrenches(w.m, at, -1, 1, 0, at.force);
 }
 
@@ -60,15 +56,9 @@ void begin_step(StepWorkspace<T, R>& w, T h, const T* q, const T* p, const T* ta
     w.b[j] = p[j] + T(0.5) * h * w.joint_load[j];
     w.stiff[j] = w.conservative ? T(0) : T(m.armature[j]) / h + T(0.5) * T(w.damping[j]);
   }
-  if (w.damped_lines)
-    for (std::size_t l = 0; l < m.lines.size(); ++l) {
-      using std::sqrt;
-      const Vec3<T> d = position(m.lines[l].b, *w.now) - position(m.lines[l].a, *w.now);
-      w.line_length[l] = sqrt(dot(d, d));
-    }
   if (w.damped_pairs) {
-    T* s = w.gauge.data();
-    m.for_pairs([&](const auto& row) { *s++ = gauge_of(row, *w.now).value; });
+    Gauge<T>* g = w.gauge.data();
+    m.for_pairs([&](const auto& row) { *g++ = gauge_of(row, *w.now); });
   }
 }
 
@@ -105,46 +95,26 @@ void restore_impulses(StepWorkspace<T, R>& w, T h) {
               w.motion[i].momentum.linear - (T(0.5) * h * T(w.m.bodies[i].mass)) * Vec3<T>(w.m.gravity)};
 }
 
-// w.F += half a step's impulses of dampers between points at the end, or −= at the beginning: by the change of length,
-// along the line at that end.
-template <class T, class R>
-void add_line_damping(StepWorkspace<T, R>& w, bool at_end) {
-  using std::sqrt;
-  if (!w.damped_lines || w.conservative) return;
-  const Workspace<T>& at = at_end ? *w.next : *w.now;
-  for (std::size_t l = 0; l < w.m.lines.size(); ++l) {
-    const LineOf<R>& line = w.m.lines[l];
-    if (vanishes(line.damping)) continue;
-    const Vec3<T> d = position(line.b, *w.next) - position(line.a, *w.next);
-    const T length = sqrt(dot(d, d)), &here = at_end ? length : w.line_length[l];
-    if (value_of(here) == 0) continue;
-    const Vec3<T> a = position(line.a, at), b = position(line.b, at);
-    const Vec3<T> f = (T(at_end ? 0.5 : -0.5) * T(line.damping) * (length - w.line_length[l]) / here) * (b - a);
-    w.F[line.a.body] += force_at(a, f, line.a.body, at);  // f on a, −f on b
-    w.F[line.b.body] -= force_at(b, f, line.b.body, at);
-  }
-}
-
-// The same for pairs: ∓½ c (s' − s) Ds, with Ds at that end.
+// w.F += half a step's impulses of damped pairs at the end, or −= at the beginning: by the change of the gauge,
+// ∓½ c (s' − s) Ds, with Ds at that end.
 template <class T, class R>
 void add_pair_damping(StepWorkspace<T, R>& w, bool at_end) {
   if (!w.damped_pairs || w.conservative) return;
-  const T* s = w.gauge.data();
+  const Gauge<T>* next = w.gauge.data();
   w.m.for_pairs([&](const auto& row) {
-    const T& start = *s++;
+    const Gauge<T>& start = *next++;
     if (vanishes(row.damping)) return;
-    const Gauge<T> end = gauge_of(row, *w.next);
-    const T half = T(at_end ? -0.5 : 0.5) * T(row.damping) * gauge_change(row, start, end.value);
-    add_gauge(row, at_end ? end : gauge_of(row, *w.now), half, w.F);
+    const Gauge<T> end = gauge_of(row, *w.next), &here = at_end ? end : start;
+    const T half = T(at_end ? -0.5 : 0.5) * T(row.damping) * gauge_change(row, start.value, end.value);
+    add_gauge(row, here, half * here.scale, w.F);
   });
 }
 
-// Less what loads and damped lines and pairs supply at the beginning, after displace.
+// Less what loads and damped pairs supply at the beginning, after displace.
 template <class T, class R>
 void subtract_loads(StepWorkspace<T, R>& w, T h) {
   if (!w.loads) return;
   for (int i = 1; i < w.m.size(); ++i) w.F[i] -= (T(0.5) * h) * w.load[i];
-  add_line_damping(w, false);
   add_pair_damping(w, false);
 }
 
@@ -240,7 +210,6 @@ void end_step(StepWorkspace<T, R>& w, StepEnds<T> step, const T* tau, const T* i
     if constexpr (!Action::block_diagonal) w.F[i].angular -= cross(w.next->pose[i].x - w.now->pose[i].x, mu.linear);
     if (w.loads) w.F[i] += half * w.load[i];
   }
-  add_line_damping(w, true);
   add_pair_damping(w, true);
   T t[6];
   for (int i = m.size() - 1; i > 0; --i) {

@@ -9,29 +9,22 @@ namespace symplectree {
 
 inline constexpr double kRounding = 2.2e-16;
 
-// Add to w.body_noise what `rounding` of positions, relative to them, makes of the impulses of damped lines.
-inline void add_line_noise(NewtonWorkspace& w, double rounding) {
-  for (const Line& line : w.m.lines) {
-    if (line.damping == 0) continue;
-    const Vec3<double> a = position(line.a, *w.next), b = position(line.b, *w.next);
-    const double force = 0.5 * rounding * std::fabs(line.damping) * (norm1(a) + norm1(b));
-    for (const auto& [end, x] : {std::pair{line.a.body, a}, std::pair{line.b.body, b}}) {
-      w.body_noise[end][0] += norm1(x - w.next->pose[end].x) * force;
-      w.body_noise[end][1] += force;
-    }
-  }
-}
-
-// The same of damped pairs, whose gauges are rounded as the poses that they are made of.
+// Add to w.body_noise what `rounding` of positions, relative to them, makes of the impulses of damped pairs.
 inline void add_pair_noise(NewtonWorkspace& w, double rounding) {
+  const auto reach = [&w](const auto& end) {
+    if constexpr (requires { end.at; }) {
+      return norm1(position(end, *w.next));
+    } else {
+      return norm1(w.next->pose[end.body].x);
+    }
+  };
   for_damped_pairs(w.m, [&](const auto& row) {
     const Gauge<double> g = gauge_of(row, *w.next);
-    const auto size = [&](const Spatial<double>& f, int body) {
-      return norm1(f.angular) + norm1(f.linear) * norm1(w.next->pose[body].x);
-    };
-    const double noise =
-        0.5 * rounding * std::fabs(row.damping) * (size(g.on_a, row.a.body) + size(g.on_b, row.b.body));
-    for (const auto& [body, f] : {std::pair{row.a.body, g.on_a}, std::pair{row.b.body, g.on_b}}) {
+    const Spatial<double> on_a = g.on_a(), on_b = g.on_b();
+    const double size = norm1(on_a.angular) + norm1(on_a.linear) * reach(row.a) + norm1(on_b.angular) +
+                        norm1(on_b.linear) * reach(row.b);
+    const double noise = 0.5 * rounding * std::fabs(row.damping) * size;
+    for (const auto& [body, f] : {std::pair{row.a.body, on_a}, std::pair{row.b.body, on_b}}) {
       w.body_noise[body][0] += norm1(f.angular) * noise;
       w.body_noise[body][1] += norm1(f.linear) * noise;
     }
@@ -47,7 +40,6 @@ inline void estimate_noise(NewtonWorkspace& w, double h, const double* q1) {
   for (int k = 0; k < m.nq; ++k) turn = std::max(turn, std::fabs(q1[k]));
   const double unit = kRounding * turn / std::fabs(h);
   std::fill(w.body_noise.begin(), w.body_noise.end(), std::array<double, 2>{});
-  if (w.damped_lines) add_line_noise(w, unit * std::fabs(h));
   if (w.damped_pairs) add_pair_noise(w, unit * std::fabs(h));
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];

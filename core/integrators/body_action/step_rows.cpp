@@ -14,9 +14,7 @@ constexpr double kSmallRow = 0.1;     // relative to the largest row
 StepRows::StepRows(const Model& model)
     : m(model), structure(m, true), now(structure), next(structure), loops(m, structure, 1e-13),
       compliance(structure.rows()), e(structure.rows()), solution(structure.rows()), force(m.size()), bound(m.size()) {
-  for (std::size_t k = 0; k < structure.damped_lines.size(); ++k)
-    compliance[m.rows + k] = 2 / m.lines[structure.damped_lines[k]].damping;
-  auto next_compliance = compliance.begin() + m.rows + static_cast<long>(structure.damped_lines.size());
+  auto next_compliance = compliance.begin() + m.rows;
   for_damped_pairs(m, [&](const auto& row) { *next_compliance++ = 2 / row.damping; });
   std::fill(next_compliance, compliance.end(), 1.0);
 }

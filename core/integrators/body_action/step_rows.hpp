@@ -16,7 +16,7 @@ struct StepRows {
   RowStructure structure;
   RowValues now, next;  // at the step's beginning and end
   LoopSolver loops;
-  std::vector<double> compliance, e, solution;  // of each row, damped lines included
+  std::vector<double> compliance, e, solution;  // of each row, damped pairs included
   std::vector<Spatial<double>> force;
   std::vector<std::array<double, 2>> bound;
 

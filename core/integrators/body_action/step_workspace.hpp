@@ -34,12 +34,11 @@ struct StepWorkspace {
   std::vector<T> b, r, zero;                   // of each velocity: the part of r that q' does not change; r
   std::vector<T> impulse;                      // of each velocity: what constraints give at the beginning
   std::vector<T> stiff;                        // of each velocity: a/h + c/2
-  std::vector<T> line_length;                  // of each line at the beginning
-  std::vector<T> gauge;                        // of each pair at the beginning: s
+  std::vector<Gauge<T>> gauge;                 // of each pair at the beginning
   std::vector<T> user_impulse, displacement;   // of each velocity: of the user's forces; of the step, over h
   std::vector<R> damping;                      // of each velocity: joint damping
   std::vector<char> has_block_terms;           // of each body: rotor inertia or damping on several coordinates
-  bool damped_lines = false, damped_pairs = false, loads = false;
+  bool damped_pairs = false, loads = false;
   UserElementsAD<T, R> users;
   // Of plain numbers:
   std::vector<double> scale;         // of each velocity: size of the terms that r is made of
@@ -49,8 +48,8 @@ struct StepWorkspace {
 
   explicit StepWorkspace(const ModelOf<R>& model)
       : m(model), first(m), second(m), motion(m.size()), F(m.size()), load(m.size()), joint_load(m.nv), b(m.nv),
-        r(m.nv + m.rows), zero(m.nv), impulse(m.nv), stiff(m.nv), line_length(m.lines.size()), gauge(m.pairs()),
-        user_impulse(m.nv), displacement(m.nv), damping(m.nv), has_block_terms(m.size()), users(m) {
+        r(m.nv + m.rows), zero(m.nv), impulse(m.nv), stiff(m.nv), gauge(m.pairs()), user_impulse(m.nv),
+        displacement(m.nv), damping(m.nv), has_block_terms(m.size()), users(m) {
     if constexpr (!carries_derivatives<T>) {
       scale.resize(m.nv + m.rows), impulse_size.resize(m.nv), reaction.resize(m.nv), prescribed.resize(m.nv);
     }
@@ -65,7 +64,6 @@ struct StepWorkspace {
     for (int i = 1; i < m.size(); ++i)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
         if (m.bodies[i].nv > 1 && !(vanishes(damping[j]) && vanishes(m.armature[j]))) has_block_terms[i] = 1;
-    for (const LineOf<R>& line : m.lines) damped_lines |= !vanishes(line.damping);
     damped_pairs = has_damped_pairs(m);
     loads = m.acts_on_bodies();
   }

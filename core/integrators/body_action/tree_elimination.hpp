@@ -139,7 +139,7 @@ inline void factorize(NewtonWorkspace& w, StepEnds<double> step) {
   }
 }
 
-// δ with (Newton's matrix without damped lines) δ = rhs, after factorize.
+// δ with (Newton's matrix without damped pairs) δ = rhs, after factorize.
 inline void solve_tree(NewtonWorkspace& w, const double* rhs, double* delta) {
   const Model& m = w.m;
   for (int i = 1; i < m.size(); ++i) w.F[i] = {};
@@ -153,7 +153,7 @@ inline void solve_tree(NewtonWorkspace& w, const double* rhs, double* delta) {
   solve_outward(w, delta);
 }
 
-// One Newton step from q1 without damped lines, after displace: derivatives, residual, elimination and solution in one
+// One Newton step from q1 without damped pairs, after displace: derivatives, residual, elimination and solution in one
 // sweep to the root and one back, so that the dependent sums of one hide behind the products of the other.
 template <class Action>
 void newton_sweep(NewtonWorkspace& w, StepEnds<double> step, double* delta) {

@@ -1,5 +1,5 @@
 // Newton's full matrix of the midpoint action, JM08 (26), in O(n²), and its factorisation in O(n³): for comparison, and
-// for mechanisms with more lines between moving bodies than coordinates.
+// for mechanisms with more springs and dampers between moving bodies than coordinates.
 #pragma once
 
 #include <Eigen/Core>

@@ -8,7 +8,7 @@
 // K is the body's inertia between ν̄ and ν; c and d hold −ad_Sᵀ P, P the momentum carried, and gravity, for which the
 // coordinate nearer the root turns the other's way of the carried mass: it needs no linear part of ξ. Elimination:
 //   U = A s + c,  u = Aᵀ s̄ + d,  D = s̄ᵀ A s + O,  A_λ += Xᵀ (A − U D⁻¹ uᵀ) X.
-// Of lines and wrenches see midpoint_loads.hpp.
+// Of pairs and wrenches see midpoint_loads.hpp.
 #pragma once
 
 #include <Eigen/LU>
@@ -21,7 +21,7 @@
 
 namespace symplectree {
 
-// The elimination, with R blocks of y and C of x: 3 and 3, or 6 and 4 with lines and wrenches.
+// The elimination, with R blocks of y and C of x: 3 and 3, or 6 and 4 with pairs and wrenches.
 template <int R, int C>
 class MidpointTree {
   static constexpr bool kLoads = C > 3;
@@ -62,7 +62,7 @@ class MidpointTree {
     }
     outward(mid, delta);
     if constexpr (kLoads)
-      if (!loads_->couplings().empty()) add_tensions(mid, r, delta);
+      if (!loads_->couplings().empty()) add_couplings(mid, r, delta);
   }
 
  private:
@@ -248,20 +248,20 @@ class MidpointTree {
 
   // With E and T the couplings' rows in y and x, −∂r/∂q' = tree + E Tᵀ: (1 + Tᵀ tree⁻¹ E) λ = Tᵀ tree⁻¹ r, then
   // δ = tree⁻¹ (r − E λ). To begin with, x is that of tree⁻¹ r.
-  void add_tensions(const MidpointState<double>& mid, const double* r, double* delta) {
-    const std::vector<MidpointLoads::Coupling>& couplings = loads_->couplings();
-    for (std::size_t k = 0; k < couplings.size(); ++k) right_[k] = loads_->tension(couplings[k], x_);
+  void add_couplings(const MidpointState<double>& mid, const double* r, double* delta) {
+    const std::vector<Coupling>& couplings = loads_->couplings();
+    for (std::size_t k = 0; k < couplings.size(); ++k) right_[k] = MidpointLoads::motion(couplings[k], x_);
     for (std::size_t c = 0; c < couplings.size(); ++c) {
       for (auto& g : g_) g = {};
-      loads_->pull(couplings[c], -1, g_);
+      MidpointLoads::pull(couplings[c], -1, g_);
       solve(mid, nullptr, delta);
       for (std::size_t k = 0; k < couplings.size(); ++k)
-        small_(k, c) = loads_->tension(couplings[k], x_) + (k == c ? 1.0 : 0.0);
+        small_(k, c) = MidpointLoads::motion(couplings[k], x_) + (k == c ? 1.0 : 0.0);
     }
     lu_.compute(small_);
     lambda_ = lu_.solve(right_);
     for (auto& g : g_) g = {};
-    for (std::size_t k = 0; k < couplings.size(); ++k) loads_->pull(couplings[k], lambda_[k], g_);
+    for (std::size_t k = 0; k < couplings.size(); ++k) MidpointLoads::pull(couplings[k], lambda_[k], g_);
     solve(mid, r, delta);
   }
 
@@ -276,7 +276,7 @@ class MidpointTree {
   std::vector<double> stiffness_, damping_;   // of each velocity: of the joint's own spring and damper
   std::vector<double> right_side_;
   std::vector<std::array<double, 36>> pivot_;  // of each body: D⁻¹
-  std::unique_ptr<MidpointLoads> loads_;       // where there are lines or wrenches
+  std::unique_ptr<MidpointLoads> loads_;       // where there are pairs or wrenches
   Eigen::MatrixXd small_;
   Eigen::VectorXd right_, lambda_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;

@@ -172,27 +172,14 @@ struct MidpointState {
 
   void body_elements() {
     for (int i = 1; i < m.size(); ++i) springs[i] = loads[i] = {};
-    const auto act = [&](std::vector<Spatial<T>>& on, const PointOf<R>& p, const Vec3<T>& x, const Vec3<T>& force) {
-      on[p.body] += force_at(x, force, p.body, at);
-    };
-    for (const LineOf<R>& line : m.lines) {
-      const Vec3<T> a = position(line.a, at), b = position(line.b, at);
-      const LineState<T> s = line_state(line, m.potentials, b - a);
-      const Vec3<T> tension = s.slope_over_length * s.d;
-      act(springs, line.a, a, tension), act(springs, line.b, b, -tension);
-      if (vanishes(line.damping) || conservative) continue;
-      const T rate = dot(s.u, velocity_at(b, line.b.body, at) - velocity_at(a, line.a.body, at));
-      const Vec3<T> drag = (T(line.damping) * rate) * s.u;
-      act(loads, line.a, a, drag), act(loads, line.b, b, -drag);
-    }
-    if (m.has_pairs()) {
-      add_pair_wrenches(m, at, 1, 1, 0, springs);
-      if (!conservative) add_pair_wrenches(m, at, 1, 0, 1, loads);
-    }
+    for_pair_tensions(m, at, [&](const auto& row, const Gauge<T>& g, const T& spring, const T& damper) {
+      add_gauge(row, g, -spring, springs);
+      if (!vanishes(row.damping) && !conservative) add_gauge(row, g, -damper, loads);
+    });
     if (conservative) return;
     for (const WrenchOf<R>& row : m.wrenches) {
       const Spatial<T> wrench = world_wrench(row, inputs.data(), at);
-      act(loads, row.point, position(row.point, at), wrench.linear);
+      loads[row.point.body] += force_at(position(row.point, at), wrench.linear, row.point.body, at);
       loads[row.point.body].angular += wrench.angular;
     }
   }

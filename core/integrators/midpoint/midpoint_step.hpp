@@ -1,8 +1,8 @@
 // The midpoint action h L((1−α) q + α q', (q' − q)/h) in the coordinates themselves, JM08 (22)–(26), JM09 (19)–(22),
 // (43); Ball and Free joints in coordinates local to q. Potentials are implicit, so it suits stiff springs. Residual
-// and exact Newton direction take O(n). A spring or damper between two moving bodies adds three to seven sweeps;
-// when these outnumber the coordinates, the full matrix is used, O(n³), as with Solver::Dense, with constraints,
-// prescribed coordinates and elements of the user's own.
+// and exact Newton direction take O(n). A spring or damper between two moving bodies adds three sweeps, both four;
+// when springs and dampers are more than a third of the coordinates, the full matrix is used, O(n³), as with
+// Solver::Dense, with constraints, prescribed coordinates and elements of the user's own.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class MidpointScheme {
   MidpointScheme(const Model& m, double alpha, Solver solver)
       : m_(m), mid_(m, alpha), p0_(m.nv), r_(m.nv + m.rows), scale_(m.nv + m.rows), impulse_(m.nv), impulse_size_(m.nv),
         reaction_(m.nv), noise_(m), prescribed_(m.nv), rows_(m), start_(m), end_(m) {
-    const bool many = static_cast<int>(MidpointLoads::couplings_of(m).size()) > m.nv;
+    const bool many = 3 * MidpointLoads::springs_and_dampers(m) > m.nv;
     if (solver == Solver::Dense || many || m.rows > 0 || !m.users.empty()) {
       dense_ = std::make_unique<MidpointDense>(m);
     } else if (m.acts_on_bodies()) {

@@ -14,12 +14,13 @@
 
 // Struct, and name of the array of its rows, which is also the member of RowsOf. Pairs are the elements between two
 // bodies that pair_contract.hpp describes: for these the line here is all that the core needs beside their header.
-#define SYMPLECTREE_PAIR_KINDS(KIND) KIND(RotarySpringOf, rotary_springs)
+#define SYMPLECTREE_PAIR_KINDS(KIND) \
+  KIND(LineOf, lines)                \
+  KIND(RotarySpringOf, rotary_springs)
 #define SYMPLECTREE_ELEMENT_KINDS(KIND) \
   KIND(JointSpringOf, joint_springs)    \
   KIND(JointDamperOf, joint_dampers)    \
   KIND(JointForceOf, joint_forces)      \
-  KIND(LineOf, lines)                   \
   KIND(WrenchOf, wrenches)              \
   SYMPLECTREE_PAIR_KINDS(KIND)
 #define SYMPLECTREE_CONSTRAINT_KINDS(KIND) \
@@ -38,7 +39,7 @@ struct RowsOf {
 #undef SYMPLECTREE_MEMBER
 
   // Does any element act on bodies, not on coordinates?
-  bool acts_on_bodies() const { return !lines.empty() || !wrenches.empty() || has_pairs(); }
+  bool acts_on_bodies() const { return !wrenches.empty() || has_pairs(); }
 
   bool has_pairs() const { return pairs() > 0; }
   int pairs() const {

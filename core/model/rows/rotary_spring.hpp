@@ -41,18 +41,19 @@ struct RotarySpringOf {
     const Vec3<T> n_a = world(pose_a, a), n_b = world(pose_b, b);
     const Vec3<T> a1 = world(pose_a, side_a), a2 = cross(n_a, a1), b1 = world(pose_b, side_b), b2 = cross(n_b, b1);
     const T angle = atan2(dot(a2, b1) - dot(a1, b2), dot(a1, b1) + dot(a2, b2));
-    const Vec3<T> g = (T(1) / (T(1) + dot(n_a, n_b))) * (n_a + n_b);
-    return {T(rest) + nearest(angle - T(rest)), {-g, {}}, {g, {}}};
+    const Vec3<T> n = n_a + n_b;
+    return {T(rest) + nearest(angle - T(rest)), T(1) / (T(1) + dot(n_a, n_b)), {-n, {}}, {n, {}}};
   }
   template <class T>
-  T energy(const T& angle) const {
+  T energy(const T& angle, const Functions&) const {
     const T turned = angle - T(rest);
     return T(0.5 * stiffness) * turned * turned;
   }
   template <class T>
-  T slope(const T& angle) const {
-    return T(stiffness) * (angle - T(rest));
+  T tension(const Gauge<T>& g, const Functions&) const {
+    return T(stiffness) * (g.value - T(rest)) * g.scale;
   }
+  bool elastic() const { return !vanishes(stiffness); }
   template <class T>
   T change(const T& angle0, const T& angle1) const {
     return nearest(angle1 - angle0);

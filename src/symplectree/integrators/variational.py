@@ -56,8 +56,8 @@ class Variational:
         slowly above half a radian per step, and says so), "chord" (mass points move on straight lines, no solution for
         rotations faster than 1/dt), "exp" (LLPS16's, on SE(3); fast wheels), or "midpoint" (JM08 (22), in the
         coordinates; springs are implicit, which suits stiff ones; a spring or damper between two moving bodies costs
-        three to seven more sweeps; when these outnumber nv, or with constraints, prescribed coordinates or elements of
-        the user's own, "newton" is "dense", O(n³)).
+        three more sweeps, both four; when they are more than nv/3, or with constraints, prescribed coordinates or
+        elements of the user's own, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
         Then action, alpha, solver and guess do not matter. With constraints, coordinates that follow others
