@@ -2,6 +2,7 @@
 // chosen guess, else from another, else by following the solution from a step of length zero, else in shorter steps.
 #pragma once
 
+#include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"
 #include "integrators/root_finder.hpp"
 #include "integrators/substeps.hpp"
@@ -34,8 +35,9 @@ class NewtonRun final : public Run {
   template <class... A>
   NewtonRun(const Model& m, const MethodOptions& options, A... scheme)
       : m_(m), guess_(options.guess), substeps_(options.substeps), state_(m), report_(m), scheme_(m, scheme...),
-        prescribed_(m), dynamics_(m), guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), q1_(m.nq),
-        target_(m.nq), p1_(m.nv), change_(m.nv), v_(m.nv) {
+        prescribed_(m), dynamics_(m), guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), end_(m.nv),
+        corrected_(std::max(0.01 * options.tolerance, 1e-14)), q1_(m.nq), target_(m.nq), p1_(m.nv), change_(m.nv),
+        v_(m.nv) {
     damped_ = m.user_forces || !m.joint_dampers.empty();
     damped_ |= has_damped_pairs(m);
     for (int j = 0; j < m.nv; ++j) {
@@ -61,17 +63,13 @@ class NewtonRun final : public Run {
 
   void set_last_step_length(double h) override { state_.last_step_length = h; }
 
-  // Forces that vary are those of the step's two ends. At its end they depend on the velocity there: predict, then
-  // correct.
+  // Forces that vary are those of the step's two ends.
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override {
     if (!forces.varies()) return take(t, h, forces, motion);
     if (!updated_) update(t, forces);
     updated_ = true;
     if (!take(t, h, forces, motion)) return false;
-    for (int pass = 0; pass < 2; ++pass) {
-      update(t + h, forces);
-      redo_end_with_forces(forces);
-    }
+    correct_end(t + h, forces);
     return true;
   }
 
@@ -222,6 +220,28 @@ class NewtonRun final : public Run {
     scheme_.flip();
   }
 
+  // Forces at the end are those at the velocity there, which they change: p' = G(p'), found so closely that the
+  // step is symmetric. Where there is no such p', the second iterate is taken.
+  void correct_end(double t, const ForceSource& forces) {
+    const auto evaluate = [&] {
+      update(t, forces);
+      redo_end_with_forces(forces);
+    };
+    end_.begin(state_.x);
+    for (int k = 0; k < kCorrections; ++k) {
+      if (k > 0) end_.next(state_.x);
+      if (k == 1) p1_ = state_.x;
+      evaluate();
+      end_.evaluated(state_.x, scheme_.scale());
+      if (k > 0 && end_.remainder() <= corrected_) return;
+      if (!end_.stands()) continue;
+      if (end_.remainder() <= kNearRounding) return;
+      break;
+    }
+    state_.x = p1_;
+    evaluate();
+  }
+
   // The end of the last step (or of its last part) again under other forces there: p ← p'.
   void redo_end_with_forces(const ForceSource& forces) {
     scheme_.flip();
@@ -230,6 +250,8 @@ class NewtonRun final : public Run {
     keep_remainder(m_, scheme_.residual(), q1_.data(), state_.q.data(), state_.x.data());
   }
 
+  static constexpr int kCorrections = 10;                   // at most, of forces at a step's end
+  static constexpr double kNearRounding = 1e-10;            // as `corrected_`, where it no longer falls
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
 
   const Model& m_;
@@ -242,6 +264,8 @@ class NewtonRun final : public Run {
   StateDynamics dynamics_;
   StepGuesses guesses_;
   RootFinder<Scheme> finder_;
+  FixedPoint end_;
+  double corrected_;  // what may be left of p' = G(p'), relative to the terms of momenta
   std::vector<double> q1_, target_, p1_, change_, v_;  // q1_: the end that is sought; after a step, its beginning
   std::vector<int> turning_;                           // velocities that are of rotation
   bool damped_ = false;                                // do forces depend on velocities?

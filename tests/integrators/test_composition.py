@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import distance, spatial_chain
+from mechanisms import distance, planar_chain, spatial_chain
 from symplectree.integrators.variational import COMPOSITIONS
 
 # The first of each is short enough for the leading term of the error, the second too long for rounding: above 1e-12.
@@ -94,3 +94,74 @@ def test_order_on_a_closed_chain(order, dts):
         assert run.constraint_error.max() < 1e-12
         errors.append(abs(run["left"][-1] - swing.y[0, -1]))
     assert order_of(errors, dts) == pytest.approx(order, abs=0.2)
+
+
+def drag_errors(kind, order, dts):
+    """Errors of a run with a drag function, against the same drag as dampers and RK4's short steps; calls per stage."""
+    drag, joints = 0.3, ("q0", "q1", "q2")
+
+    def built(*elements):
+        m = planar_chain(3)
+        m.world.frame("peg", at=(1.0, 0, -1.5))
+        if kind == "closed":
+            m.add(st.PointConstraint("tip", "peg", "xz"))
+        if kind == "followers":
+            m.add(st.GearConstraint("q1", "q2", ratio=-0.7, eliminate=True))
+        return m.add(*elements).build()
+
+    model = built()
+    q, v = np.array([0.4, 0.2, -0.2])[: model.nq], np.array([1.0, 0.6, -0.2])[: model.nv]
+    if kind == "closed":
+        q = st.assemble(model, {"q0": -0.2, "q1": -1.2, "q2": -1.4})
+        v = st.project_velocity(model, q, v)
+    given = {"v0": v, "duration": 0.8}
+    if kind == "prescribed":
+        given["prescribed"] = {"q1": lambda t: 0.2 + 0.3 * np.sin(2 * t)}
+    damped = built(*(st.JointDamper(name, drag) for name in joints[: model.nv]))
+    exact = st.simulate(damped, q, dt=0.0025, method=st.Variational(order=6, tol=1e-14), **given).q[-1]
+    errors, calls = [], []
+
+    def force(t, q, v):
+        calls.append(t)
+        return -drag * v
+
+    for dt in dts:
+        run = st.simulate(model, q, dt=dt, forces=force, method=composed(order), **given)
+        errors.append(distance(model, run.q[-1], exact))
+    steps = sum(0.8 / dt for dt in dts)
+    return errors, len(calls) / (steps * len(COMPOSITIONS[order]))
+
+
+@pytest.mark.parametrize("kind", ["closed", "followers", "prescribed"])
+@pytest.mark.parametrize(("order", "dts"), [(4, (0.04, 0.02)), (6, (0.08, 0.04))])
+def test_order_with_a_force_function_of_velocity(kind, order, dts):
+    errors, calls = drag_errors(kind, order, dts)
+    assert order_of(errors, dts) == pytest.approx(order, abs=0.2)
+    assert calls < 5
+
+
+def test_order_8_with_a_force_function_of_velocity():
+    errors, _ = drag_errors("closed", 8, (0.05, 0.025))
+    assert order_of(errors, (0.05, 0.025)) > 7.8
+
+
+@pytest.mark.parametrize("drag", [0.1, 1.0, 30.0, 200.0])
+def test_a_strong_drag_function_stops_the_motion(drag):
+    """The implicit half of the drag is solved, contraction or not: no motion grows at a drag of h c/m = 20."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    model = m.world.link("a", st.Prismatic("x", "x"), mass=1.0) and m.build()
+    traj = st.simulate(model, {}, v0={"x": 1.0}, duration=5, dt=0.1, forces=lambda t, q, v: -drag * v)
+    assert np.abs(traj.v).max() <= 1 + 1e-12
+    ratio = (1 - 0.05 * drag) / (1 + 0.05 * drag)
+    np.testing.assert_allclose(traj.v[:20, 0], ratio ** np.arange(20), atol=1e-12)
+
+
+def test_a_magnetic_force_function_keeps_energy():
+    m = st.Mechanism(gravity=(0, 0, 0))
+    slide = m.world.link("slide", st.Prismatic("x", "x"))
+    slide.link("bead", st.Prismatic("y", "y"), mass=1.0)
+    model = m.add(st.JointSpring("x", 4.0), st.JointSpring("y", 9.0)).build()
+    given = {"forces": lambda t, q, v: 5 * np.array([v[1], -v[0]]), "duration": 200, "dt": 0.05}
+    energy = st.simulate(model, {"x": 1.0}, v0={"y": 0.5}, **given).energy
+    quarters = [part.mean() for part in np.array_split(energy, 4)]
+    assert np.ptp(quarters) < 1e-3 * energy[0]
