@@ -48,7 +48,7 @@ class Charts {
       charts_[i].momentum = load3(p + b.v);
       if (b.kind != Kind::Free) continue;
       store3(load3(q + b.q), c + 3);
-      store3(quaternion_matrix(y[0], y[1], y[2], y[3]) * load3(p + b.v + 3), pi + 3);
+      store3(to_base_axes(rotation(y), load3(p + b.v + 3)), pi + 3);
     }
   }
 
@@ -70,6 +70,7 @@ class Charts {
       double* y = q + quaternion_of(m_.bodies[i]);
       const double size = 1 / std::sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] + y[3] * y[3]);
       for (int k = 0; k < 4; ++k) y[k] *= size;
+      if (m_.bodies[i].kind == Kind::Free) store3(transposed_times(rotation(y), load3(z + m_.nv + v + 3)), p + v + 3);
     }
   }
 
@@ -114,6 +115,14 @@ class Charts {
   }
 
  private:
+  static Mat3<double> rotation(const double* y) { return quaternion_matrix(y[0], y[1], y[2], y[3]); }
+
+  // x with Rᵀ x = y. The length of a quaternion is rounded always to the same side, and R y would grow in every step.
+  static Vec3<double> to_base_axes(const Mat3<double>& R, const Vec3<double>& y) {
+    const Vec3<double> x = R * y;
+    return x + R * (y - transposed_times(R, x));
+  }
+
   static int quaternion_of(const Body& b) { return b.q + (b.kind == Kind::Free ? 3 : 0); }
 
   template <class T>
@@ -135,7 +144,7 @@ class Charts {
     store3(right_jacobian_inverse_transposed(w, load3(pi)), p);
     if (!free) return;
     std::copy(c + 3, c + 6, q);
-    store3(transposed_times(quaternion_matrix(y[0], y[1], y[2], y[3]), load3(pi + 3)), p + 3);
+    store3(transposed_times(rotation(y), load3(pi + 3)), p + 3);
   }
 
   // Of one joint with a quaternion: coordinates, state, velocity and force; and its rates.
@@ -152,7 +161,7 @@ class Charts {
     const Vec3<double> w = load3(c), wdot = right_jacobian_inverse(w, load3(v));
     Vec3<double> turning = load3(f);
     if (b.kind == Kind::Free) {
-      const Mat3<double> R = quaternion_matrix(q[3], q[4], q[5], q[6]);
+      const Mat3<double> R = rotation(q + 3);
       store3(R * load3(v + 3), cdot + 3);
       store3(R * load3(f + 3), pidot + 3);
       turning += cross(load3(p + 3), load3(v + 3));
