@@ -158,10 +158,11 @@ class NewtonRun final : public Run {
     double sum = 0;  // of zeros, unless a force at the end is not finite
     for (int j = 0; j < m_.nv; ++j) sum += 0 * p1_[j];
     if (sum != 0) return false;
-    if constexpr (!Scheme::several_roots) return true;
     increments(m_, state_.q.data(), q1_.data(), change_.data());
     const double moved = finder_.largest(change_);
     if (moved < kCoarse) return true;
+    if constexpr (Scheme::implicit_potentials)
+      if (!finder_.falls(h, state_.q.data(), state_.q, q1_)) return false;
     const auto speed = [&](const std::vector<double>& q, const std::vector<double>& p) {
       dynamics_.velocity(q.data(), p.data(), state_.rates.data(), v_.data());
       return finder_.largest(v_);

@@ -24,16 +24,40 @@ class RootFinder {
   // how far a search without success came.
   bool solve(double h, const double* q, std::vector<double>& q1, RunReport& report) {
     increments(m_, q, q1.data(), guessed_.data());
+    if constexpr (Scheme::implicit_potentials) guess_ = q1;
     if (!search(h, q, q1, report)) return false;
-    if constexpr (!Scheme::several_roots) return true;
     increments(m_, q, q1.data(), change_.data());
     for (int j = 0; j < m_.nv; ++j) change_[j] -= guessed_[j];
-    return is_near(change_);
+    if (is_near(change_)) return true;
+    if constexpr (Scheme::implicit_potentials) return falls(h, q, guess_, q1);
+    return false;
   }
 
   // Begin the next search without multipliers: of redundant rows the root does not settle them, and what earlier steps
   // left in them would stay.
   void forget() { std::fill(lambda_.begin(), lambda_.end(), 0.0); }
+
+  // Does the residual fall all the way from a configuration to the root q1? So it does where stiff springs hold a step
+  // far from its guess; on the way to another root it rises somewhere.
+  bool falls(double h, const double* q, const std::vector<double>& from, const std::vector<double>& q1) {
+    constexpr int parts = 8;
+    int worst = 0;
+    increments(m_, from.data(), q1.data(), change_.data());
+    double first = 0, last = 0;
+    bool falling = true;
+    for (int k = 0; k <= parts && falling; ++k) {
+      for (int j = 0; j < m_.nv; ++j) delta_[j] = change_[j] * k / parts;
+      retract(m_, from.data(), delta_.data(), trial_.data());
+      scheme_.template evaluate<false>(h, q, trial_.data(), worst);
+      double work = 0;
+      for (int j = 0; j < m_.nv; ++j) work += change_[j] * scheme_.residual()[j];
+      if (k == 0) first = work;
+      if (k > 0) falling = last - work >= kEven * first / parts;
+      last = work;
+    }
+    scheme_.template evaluate<false>(h, q, q1.data(), worst);
+    return falling && first > 0;
+  }
 
   // The multipliers' impulses of the last root.
   const std::vector<double>& impulses() const { return lambda_; }
@@ -49,7 +73,7 @@ class RootFinder {
   // Newton's iteration where it converges fast: no line search, and no residual is formed twice. When it does not, q1
   // is the best that it came to.
   bool search_quickly(double h, const double* q, std::vector<double>& q1, RunReport& report) {
-    if (!scheme_.quick_direction(h, q, q1.data(), delta_.data()) || !is_near(delta_)) return false;
+    if (!scheme_.quick_direction(h, q, q1.data(), delta_.data()) || !may_step(delta_)) return false;
     for (double before = kGood;;) {
       retract(m_, q1.data(), delta_.data(), trial_.data());
       const double reached = scheme_.template evaluate<false>(h, q, trial_.data(), report.worst);
@@ -73,7 +97,7 @@ class RootFinder {
       if (!std::isfinite(rho)) return false;
       if (it > 0) scheme_.template evaluate<true>(h, q, q1.data(), report.worst);
       scheme_.direction(h, q, q1.data(), delta_.data());
-      if (it == 0 && !is_near(delta_)) return false;
+      if (it == 0 && !may_step(delta_)) return false;
       before_ = scheme_.residual();
       weight_ = scheme_.scale();  // the sizes of this iterate: against them Newton's direction descends
       ++report.iterations;
@@ -106,10 +130,12 @@ class RootFinder {
   // Is `change` small against the motion that was guessed, if any? A large one may lead to another root, far from the
   // motion that began with the step.
   bool is_near(const std::vector<double>& change) const {
-    if constexpr (!Scheme::several_roots) return true;
     const double moved = largest(guessed_);
     return moved <= kNothing || largest(change) <= kNear * std::max(moved, kStill);
   }
+
+  // Is a first step of Newton's iteration worth taking?
+  bool may_step(const std::vector<double>& step) const { return Scheme::implicit_potentials || is_near(step); }
 
   // The largest residual relative to the sizes of the iterate before, or a tenth of its own where little moved before.
   double weighted() const {
@@ -124,6 +150,7 @@ class RootFinder {
   static constexpr double kNear = 0.25;      // how far from the guess a root may lie, relative to the motion,
   static constexpr double kStill = 1e-3;     // or to this [rad or m], where the motion is no more than rounding
   static constexpr double kNothing = 1e-14;  // rad or m: no motion at all, but for the rounding of quaternions
+  static constexpr double kEven = 0.1;       // of the mean: how slowly a residual may fall on the way to a root
   static constexpr double kGood = 1e-3, kSmall = 1e-8;  // relative residuals: of a good guess; near rounding
   static constexpr double kFloor = 16;                  // how many times the estimated rounding counts as converged
 
@@ -131,7 +158,7 @@ class RootFinder {
   double tolerance_;
   int max_iterations_;
   Scheme& scheme_;
-  std::vector<double> trial_, delta_, lambda_, trial_lambda_, before_, weight_, guessed_, change_;
+  std::vector<double> trial_, delta_, lambda_, trial_lambda_, before_, weight_, guess_, guessed_, change_;
 };
 
 }  // namespace symplectree

@@ -230,3 +230,32 @@ def test_forces_that_change_with_the_state():
     ]
     assert np.log2(errors[0] / errors[1]) > 0.9
     assert errors[1] < 1e-2 * np.abs(exact).max()
+
+
+def test_of_several_roots_that_of_the_motion_is_taken():
+    """At dt = 0.7 s a step of this pendulum has up to three ends; taking any of them drove the energy to 1e5 J."""
+    m = st.Mechanism()
+    m.world.link("a", st.Revolute("a", "y"), mass=1, com=(0, 0, -0.5))
+    traj = st.simulate(
+        m.build(), {"a": 1.85124602}, duration=140, dt=0.7, method=st.Variational("midpoint", substeps=6)
+    )  # fmt: skip
+    assert np.abs(traj.energy).max() < 5  # of 9.8 J between its highest and lowest positions
+
+
+def test_a_formula_does_not_pass_its_fold():
+    m = st.Mechanism(gravity=(1.0, 0, -9.81))
+    m.world.link("a", st.FormulaJoint("q", lambda q: (np.eye(3), [q * q, 0, 0]), start=1.0), mass=1.0)
+    with pytest.raises(st.ConvergenceError, match="'q'"):
+        st.simulate(m.build(), {"q": 1.0}, v0={"q": -2.0}, duration=5, dt=0.01, method=st.Variational("midpoint"))
+
+
+def test_stiff_springs_hold_steps_far_from_their_guess():
+    m = st.Mechanism()
+    upper = m.world.link("a", st.Revolute("a", "y"), mass=1, com=(0, 0, -0.5))
+    upper.link("b", st.Revolute("b", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -0.5))
+    model = m.add(st.JointSpring("b", 1e8)).build()
+    traj = st.simulate(
+        model, {"a": 1.0, "b": 0.01}, duration=20, dt=0.01, method=st.Variational("midpoint")
+    )  # fmt: skip
+    assert not traj.substeps.any()
+    assert np.ptp(traj.energy) < 1e-3 * traj.energy[0]

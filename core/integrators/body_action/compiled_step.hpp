@@ -12,7 +12,7 @@ namespace symplectree {
 // A scheme for NewtonRun.
 class CompiledScheme {
  public:
-  static constexpr bool several_roots = true;
+  static constexpr bool implicit_potentials = false;
 
   CompiledScheme(const Model& m, StepCode code)
       : m_(m), code_(code), scratch_(m), ends_(m), angles_((2 * m.nq + 7) / 8 * 8),  // whole vectors

@@ -63,7 +63,7 @@ class Direction {
 template <class Action>
 class TreeScheme {
  public:
-  static constexpr bool several_roots = true;  // a displacement is periodic in the angle
+  static constexpr bool implicit_potentials = false;
 
   TreeScheme(const Model& m, Solver solver) : w_(m), direction_(m), solver_(solver) {}
 

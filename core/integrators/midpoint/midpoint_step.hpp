@@ -17,7 +17,7 @@ namespace symplectree {
 // Midpoint, as a scheme for NewtonRun.
 class MidpointScheme {
  public:
-  static constexpr bool several_roots = false;  // springs are implicit: a guess may be far off and Newton still right
+  static constexpr bool implicit_potentials = true;  // stiff springs may hold a step far from its guess
 
   MidpointScheme(const Model& m, double alpha, Solver solver)
       : m_(m), mid_(m, alpha), p0_(m.nv), r_(m.nv + m.rows), scale_(m.nv + m.rows), impulse_(m.nv), impulse_size_(m.nv),

@@ -16,7 +16,7 @@ namespace symplectree {
 // A scheme for NewtonRun.
 class ReducedScheme {
  public:
-  static constexpr bool several_roots = false;  // as MidpointScheme: a guess may be far off and Newton still right
+  static constexpr bool implicit_potentials = true;  // as MidpointScheme
 
   ReducedScheme(const Model& m, double alpha, Retraction kind)
       : m_(m), alpha_(alpha), kind_(kind), step_(m, alpha, kind), half_(m), middle_(m.nq), q1_(m.nq), p0_(m.nv),
