@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from symplectree.constraints.dynamics import constraint_jacobian
+from symplectree.constraints.dynamics import constraint_jacobian, velocities
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
@@ -172,6 +172,24 @@ class VariationalRun:
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         if step > 0:
             self._native.set_last_step_length(self._stages[-1] * self.dt)
+
+    def leave_out_impulses(self, step: int) -> None:
+        """x ← what it would be had this method led to the state (q, v), before step number `step`, of which x is M v.
+
+        Then the forces of constraints and prescribed coordinates over half the step before are in the next impulse.
+        """
+        model, t, half = self.model, step * self.dt, 0.5 * float(self._stages[-1]) * self.dt
+        if not model.rows and not self.prescribed:
+            return
+        v = velocities(model, self.q, self.x, self.prescribed.rate(t), self.prescribed.indices)
+        tau, inputs = self.forces.at(t, step, self.q, v)
+        given, driven = self.prescribed.acceleration(t), self.prescribed.indices
+        solution = model.native.constrained_acceleration(self.q, v, tau, given, inputs, driven)
+        rows = len(model.rows)
+        multipliers, reactions = solution[model.nv : model.nv + rows], solution[model.nv + rows :]
+        self.x -= half * (constraint_jacobian(model, self.q).T @ multipliers)
+        if self.prescribed:
+            self.x -= half * reactions
 
     def _specialised(self) -> bool:
         """Is this the step that `Model.compile` makes code for?"""

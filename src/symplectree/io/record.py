@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError, ResultError
+from symplectree.io.same_model import check_model
 from symplectree.mechanism.model import Model
 from symplectree.simulation.run_record import Restart, Settings
 from symplectree.simulation.trajectory import Trajectory
@@ -200,6 +201,8 @@ def trajectory_of(record: Record, path: Any, model: Model | None = None) -> Traj
     except KeyError as error:
         raise ResultError(f"{path} is incomplete: it holds no {error.args[0]!r}") from None
     _check_names(record, built, path)
+    if model is not None:
+        check_model(model, path, record.get("model"), trajectory, record.get("energy"))
     return trajectory
 
 

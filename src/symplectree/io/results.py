@@ -14,6 +14,7 @@ from symplectree.errors import ModelError, ResultError
 from symplectree.io import netcdf
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import Record, Variable, record_of, trajectory_of
+from symplectree.io.same_model import check_model
 from symplectree.mechanism.model import Model
 from symplectree.simulation.trajectory import Trajectory
 
@@ -112,4 +113,6 @@ def _read_csv(path: Path, model: Model | None) -> Trajectory:
     if head != _columns(model):
         raise ResultError(f"{path} has the columns {', '.join(head[:8])} …, not those of this model's trajectory")
     q, v = table[:, 1 : 1 + model.nq], table[:, 1 + model.nq : -1]
-    return Trajectory(model, table[:, 0].copy(), q.copy(), v=v.copy())
+    trajectory = Trajectory(model, table[:, 0].copy(), q.copy(), v=v.copy())
+    check_model(model, path, None, trajectory, table[:, -1])
+    return trajectory

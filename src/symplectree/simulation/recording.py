@@ -57,12 +57,11 @@ class Recording:
         self.restart = Restart(0, run.q.copy(), run.x.copy(), {})
 
     def go_on(self, earlier: Trajectory, restart: Restart) -> None:
-        """Take over what a run saved before, up to a step from which `run` goes on."""
+        """Take over what a run saved before, up to a step from which `run` goes on, by the same method or another."""
         self.done, self.restart = restart.step, restart
         rows = self.rows
         before = restart.step // self.every + 1  # whole rows, the start included
-        raw = earlier.v if self.run.second == "v" else earlier.raw
-        assert raw is not None
+        raw = earlier.v if self.run.second == "v" else earlier.p if earlier.raw is None else earlier.raw
         self.q[:before], self.x[:before] = earlier.q[:before], raw[:before]
         self.q[rows - 1], self.x[rows - 1] = restart.q, restart.x
         for name, part in restart.recorded.items():

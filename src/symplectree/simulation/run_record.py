@@ -1,6 +1,7 @@
 """How a run was made, in words that a file can hold, and from where it can go on."""
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,7 @@ class Settings:
 class Restart:
     """A state from which a run goes on as if it had never stopped: every so many steps it forgets all else.
 
+    x: velocities or momenta, as the method's runs keep them.
     recorded: what the method recorded (iterations, multipliers, …) of the row that this step lies in, by name; empty at
         the start.
     """
@@ -62,6 +64,15 @@ def method_from_text(text: str) -> Method:
     except (SyntaxError, ValueError, TypeError, RecursionError):
         raise ModelError(f"the method {text} is none of {', '.join(METHODS)}; give it with method=") from None
     return method
+
+
+def is_method(method: Method, text: str) -> bool:
+    """Is it the one that `repr` wrote?"""
+    try:
+        return method_from_text(text) == method
+    except ModelError:  # of the user's own; objects that do not say what they are tell where they lie
+        one, other = (re.sub(r" at 0x[0-9a-fA-F]+", "", t) for t in (text, repr(method)))
+        return one == other
 
 
 def constant_forces(source: Any) -> dict[str, float] | None:

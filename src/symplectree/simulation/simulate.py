@@ -14,16 +14,24 @@ from symplectree.constraints.dynamics import velocities
 from symplectree.dynamics import momenta
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ModelError, ResultError
-from symplectree.integrators import Method, Variational
+from symplectree.integrators import Method, Run, Variational
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import element_fault
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.simulation.progress import Progress
 from symplectree.simulation.recording import Recording
-from symplectree.simulation.run_record import Settings, constant_forces, constant_motions, method_from_text
+from symplectree.simulation.run_record import (
+    Restart,
+    Settings,
+    constant_forces,
+    constant_motions,
+    is_method,
+    method_from_text,
+)
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import check_seconds, is_positive, shown
 
@@ -94,10 +102,13 @@ def resume(
     The states are those of a run that was never stopped, bit for bit on the same machine.
 
     path: a `.nc` or `.npz` file that `simulate(..., out=path)`, `Trajectory.save` or `symplectree run --out` wrote.
-    model, method, forces, prescribed: as for `simulate`; needed only where they are functions or classes of the user's
-        own, which files do not hold.
+    model, forces, prescribed: as for `simulate`; needed only where they are functions or classes of the user's own,
+        which files do not hold.
+    method: as for `simulate`; needed only when it is a class of the user's own. Another one than the file's goes on from
+        the last state, with v = M⁻¹p or p = M v, and is what the file names from then on.
 
-    Raises ResultError when the file cannot be read, ModelError when something that it does not hold is not given.
+    Raises ResultError when the file cannot be read, ModelError when something that it does not hold is not given, or
+    when the model or the names of prescribed coordinates are others.
     """
     from symplectree.io import load_trajectory
 
@@ -118,13 +129,31 @@ def resume(
         return earlier
     method = method_from_text(settings.method) if method is None else chosen(method)
     source, motion = ForceSource(model, forces, steps), Prescribed(model, prescribed, settings.dt, steps)
-    settings = replace(settings, steps=steps)
-    run = method.start(model, restart.q, np.zeros(model.nv), settings.dt, source, motion)
-    run.q[:], run.x[:] = restart.q, restart.x
-    run.restart(restart.step)
+    if set(motion.names) != set(earlier.prescribed):
+        before, now = (", ".join(map(repr, names)) or "nothing" for names in (earlier.prescribed, motion.names))
+        raise ModelError(f"the run in {path} prescribes {before}, not {now}; give the same names")
+    if is_method(method, settings.method):
+        run = method.start(model, restart.q, np.zeros(model.nv), settings.dt, source, motion)
+        run.q[:], run.x[:] = restart.q, restart.x
+        run.restart(restart.step)
+    else:
+        run = method.start(model, earlier.q[-1], earlier.v[-1], settings.dt, source, motion)
+        restart = _taken_over(earlier, run)
+    settings = replace(settings, steps=steps, method=repr(method))
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
     return _completed(recording, progress, path, in_file=round(earlier.t[-1] / settings.dt))
+
+
+def _taken_over(earlier: Trajectory, run: Run) -> Restart:
+    """The run, which starts at the last state of another method's, made to go on from there; and that as a restart."""
+    assert earlier.settings is not None
+    step = round(earlier.t[-1] / earlier.settings.dt)
+    if step > 0 and isinstance(run, VariationalRun):
+        run.leave_out_impulses(step)
+    run.restart(step)
+    recorded = {name: table[-1] for name, table in earlier.recorded.items()} if step > 0 else {}
+    return Restart(step, run.q.copy(), run.x.copy(), recorded)
 
 
 def _completed(recording: Recording, progress: bool | float | None, out: Any, in_file: int | None = None) -> Trajectory:
