@@ -1,4 +1,6 @@
 // Runs of the integrators: their options, and many steps per call, of which every so many are recorded.
+#include <unordered_set>
+
 #include "bindings/forces.hpp"
 #include "integrators/composition.hpp"
 #include "integrators/make_run.hpp"
@@ -41,15 +43,48 @@ struct Recording {
   }
 };
 
+// A run in use by one caller: others, in another thread or in a function that the run calls, are refused. Made and
+// destroyed with Python's lock held, which guards the set.
+class InUse {
+ public:
+  explicit InUse(const Run& run) : run_(&run) {
+    if (!runs().insert(run_).second)
+      throw std::runtime_error("this run is inside a step, in another thread or in a function that it has called");
+  }
+  InUse(const InUse&) = delete;
+  ~InUse() { runs().erase(run_); }
+
+ private:
+  static std::unordered_set<const Run*>& runs() {
+    static std::unordered_set<const Run*> set;
+    return set;
+  }
+  const Run* run_;
+};
+
+// One step; whatever a function of the user's throws, the state is then that before the step.
+bool step(Run& run, RunState& start, double t, double dt, const ForceSource& forces, const PrescribedMotion& motion) {
+  start = run.state();
+  try {
+    return run.step(t, dt, forces, motion);
+  } catch (...) {
+    run.reset(start.q.data(), start.x.data(), start.rates.data());
+    run.set_last_step_length(start.last_step_length);
+    throw;
+  }
+}
+
 // Takes `steps` steps of dt, of which the first is number `first`; returns how many were taken.
 int advance(Run& run, double dt, int first, int steps, int save_every, const ForceRows& force_rows,
             const PrescribedRows& prescribed, const Recording& recording) {
   RowForces forces(force_rows);
+  const InUse used(run);
   nb::gil_scoped_release unlocked;
+  RunState start = run.state();
   long iterations = run.report().iterations, halvings = run.report().halvings;
   for (int k = 0; k < steps; ++k) {
     forces.choose_step(k);
-    if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps))) return k;
+    if (!step(run, start, (first + k) * dt, dt, forces, prescribed.of_step(k, steps))) return k;
     const std::size_t row = k / save_every;
     const RunReport& report = run.report();
     if (k % save_every == 0) recording.begin(row, report);
@@ -130,13 +165,26 @@ void bind_variational(nb::module_& module) {
   bind_options(module);
   bind_rows(module);
   nb::class_<Run>(module, "Run")
-      .def("reset", [](Run& r, In q, In x, In rates) { r.reset(q.data(), x.data(), rates.data()); })
-      .def("set_last_step_length", &Run::set_last_step_length)
+      .def("reset",
+           [](Run& r, In q, In x, In rates) {
+             const InUse used(r);
+             r.reset(q.data(), x.data(), rates.data());
+           })
+      .def("set_last_step_length",
+           [](Run& r, double h) {
+             const InUse used(r);
+             r.set_last_step_length(h);
+           })
       .def("advance", &advance, nb::kw_only(), nb::arg("dt"), nb::arg("first"), nb::arg("steps"), nb::arg("save_every"),
            nb::arg("forces"), nb::arg("prescribed"), nb::arg("recording"))
-      .def("velocity", [](Run& r, Out v) { r.velocity(v.data()); })
+      .def("velocity",
+           [](Run& r, Out v) {
+             const InUse used(r);
+             r.velocity(v.data());
+           })
       .def("state",
            [](const Run& r, Out q, Out x) {
+             const InUse used(r);
              std::copy(r.state().q.begin(), r.state().q.end(), q.data());
              std::copy(r.state().x.begin(), r.state().x.end(), x.data());
            })

@@ -84,6 +84,15 @@ class AdaptiveRun:
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         recorded = RecordedRows(self.model, self.prescribed, steps // save_every)
         self.counts.append((first, save_every, recorded.rows))
+        try:
+            return self._advance(first, steps, save_every, recorded, q_saved, x_saved)
+        except BaseException:
+            self._solver = None  # it may be within a step
+            raise
+
+    def _advance(
+        self, first: int, steps: int, save_every: int, recorded: RecordedRows, q_saved: Array, x_saved: Array
+    ) -> int:
         for k in range(steps):
             self._step = first + k
             if recorded.rows.size and k % save_every == 0:

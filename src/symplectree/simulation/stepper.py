@@ -1,6 +1,9 @@
 """One step at a time, for control loops."""
 
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,8 +16,10 @@ from symplectree.integrators.formula_faults import FormulaWatch, element_fault
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
-from symplectree.simulation.simulate import chosen, consistent_start, initial_state
+from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
 from symplectree.validation import check_seconds, real_array, required_dt, shown
+
+MOST_ROWS = 10_000  # steps between looks at the clock and at the keyboard, each of which takes a row of numbers
 
 
 class Stepper:
@@ -34,6 +39,9 @@ class Stepper:
     dt: length of a step [s], always to be given.
     prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
         which `step` may move them.
+
+    Whatever stops it, an exception of the user's own functions or Ctrl-C, q, v and t are those after the last whole step.
+    Threads take turns; a function that a step calls cannot use the stepper, and is told so by ModelError.
     """
 
     def __init__(
@@ -46,6 +54,7 @@ class Stepper:
         self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
         self._prescribed = Prescribed(model, given, self.dt)
+        self._lock, self._inside = threading.RLock(), False
         self._started: Run | None = None
         self._count = 0
         self._watch = FormulaWatch(model, leaps=True)
@@ -59,13 +68,14 @@ class Stepper:
 
         Prescribed coordinates stay where they are.
         """
-        for motion in self._moved.values():
-            motion.hold()
-        told = v is None
-        q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
-        self._forces.set(None)
-        self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
-        self._count = 0
+        with self._alone():
+            for motion in self._moved.values():
+                motion.hold()
+            told = v is None
+            q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
+            self._forces.set(None)
+            self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
+            self._count = 0
 
     def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
         """One step under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when left out.
@@ -75,39 +85,68 @@ class Stepper:
 
         Raises ConvergenceError when the step cannot be taken; the state stays as it was.
         """
-        _ = self._run  # refuses before anything changes
-        for name in prescribed or {}:
-            if name not in self._moved:
-                raise ModelError(unknown("coordinate prescribed as a number", name, list(self._moved)))
-        self._forces.set(forces)
-        for name, motion in self._moved.items():
-            motion.begin(self.t, (prescribed or {}).get(name, motion.end))
-        try:
-            self._advance(1)
-        except BaseException:
-            for motion in self._moved.values():
-                motion.end = motion.start
-            raise
+        with self._alone():
+            _ = self._run  # refuses before anything changes
+            for name in prescribed or {}:
+                if name not in self._moved:
+                    raise ModelError(unknown("coordinate prescribed as a number", name, list(self._moved)))
+            self._forces.set(forces)
+            for name, motion in self._moved.items():
+                motion.begin(self.t, (prescribed or {}).get(name, motion.end))
+            try:
+                self._advance(1)
+            except BaseException:
+                for motion in self._moved.values():
+                    motion.end = motion.start
+                raise
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
-        for motion in self._moved.values():
-            motion.hold()
-        self._advance(steps)
+        with self._alone():
+            for motion in self._moved.values():
+                motion.hold()
+            end, chunk = self._count + steps, 1
+            while self._count < end:
+                count, start = min(chunk, end - self._count), time.perf_counter()
+                self._advance(count)
+                spent = max(time.perf_counter() - start, 1e-7)
+                chunk = max(1, min(int(SLICE / spent * count), 10 * count, MOST_ROWS))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One thread at a time, and nothing that a step calls."""
+        with self._lock:
+            if self._inside:
+                raise ModelError("the stepper is inside a step, which has called this function; use it after the step")
+            self._inside = True
+            try:
+                yield
+            finally:
+                self._inside = False
 
     def _advance(self, steps: int) -> None:
-        q, x = np.empty((1, self.model.nq)), np.empty((1, self.model.nv))
-        before = self._run.q.copy(), self._run.x.copy()
-        done = self._run.advance(self._count, steps, max(steps, 1), q, x)
-        self._run.counts.clear()  # a loop may go on for ever
-        if self._watch and (found := self._watch.first(np.array([before[0], self._run.q]))) is not None:
-            self._run.q[:], self._run.x[:] = before  # the state stays as it was
-            self._run.restart(self._count)
+        """Take steps, and count them; whatever the run raises, q, x and the count are those after the last whole one."""
+        run = self._run
+        states = np.empty((steps + 1, self.model.nq)), np.empty((steps + 1, self.model.nv))
+        states[0][0], states[1][0] = run.q, run.x
+        states[0][1:, 0] = np.nan
+        done = -1
+        try:
+            done = run.advance(self._count, steps, 1, states[0][1:], states[1][1:])
+        finally:
+            run.counts.clear()  # a loop may go on for ever
+            taken = int(np.count_nonzero(~np.isnan(states[0][1:, 0]))) if done < 0 else done
+            if done < 0:
+                run.q[:], run.x[:] = states[0][taken], states[1][taken]
+            first, self._count = self._count, self._count + taken
+        if self._watch and (found := self._watch.first(states[0][: taken + 1])) is not None:
+            self._count = first + found[0]
+            run.q[:], run.x[:] = states[0][found[0]], states[1][found[0]]  # the state before the fault
+            run.restart(self._count)
             why = f"the step {self._count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
             raise ConvergenceError(why, step=self._count, time=self.t)
-        self._count += done
-        if done < steps:
-            raise self._run.failure(self._count)
+        if taken < steps:
+            raise run.failure(self._count)
 
     @property
     def _run(self) -> Run:
@@ -129,11 +168,13 @@ class Stepper:
 
     @property
     def v(self) -> Array:
-        return self._run.velocity()
+        with self._alone():
+            return self._run.velocity()
 
     @property
     def p(self) -> Array:
-        return momenta(self.model, self._run.q, self._run.velocity())
+        with self._alone():
+            return momenta(self.model, self._run.q, self._run.velocity())
 
 
 class _Moved:
