@@ -18,6 +18,11 @@ RATE: Stencil = ((-1, -1 / 2), (1, 1 / 2))
 RATE_AHEAD: Stencil = ((1, 3), (2, -3 / 2), (3, 1 / 3))
 ACCELERATION: Stencil = ((-2, -1 / 12), (-1, 4 / 3), (1, 4 / 3), (2, -1 / 12))
 ACCELERATION_AHEAD: Stencil = ((1, -77 / 6), (2, 107 / 6), (3, -13), (4, 61 / 12), (5, -5 / 6))
+WIDER = 4.0  # one width of differences to the next
+EPSILON = 2.0**-52
+
+# Name, places in q and v, the joint where its coordinates are a quaternion, and where it is at any time.
+Motion = tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]
 
 
 class Prescribed:
@@ -33,7 +38,7 @@ class Prescribed:
             raise ModelError(f"prescribed is {shown(given)}; give a mapping of coordinates to functions or arrays")
         self.model, self.dt = model, dt
         self.end = math.inf if steps is None else steps * dt
-        self.motions: list[tuple[str, slice, slice, JointPlace | None, Callable[[float], Array]]] = []
+        self.motions: list[Motion] = []
         self._constant: set[Callable[[float], Array]] = set()
         self._nothing: Any = None  # the rows of no motions, as the core takes them
         taken: set[int] = set()
@@ -66,11 +71,11 @@ class Prescribed:
 
     def rate(self, t: float) -> Array:
         """Velocities (nv) at time t, zero where nothing is prescribed; by differences of second order."""
-        return self._differences(t, max(1e-3 * self.dt, 1e-6), RATE, RATE_AHEAD, 1)
+        return self._derivative(t, 1e-3 * self.dt, 1e-6, (RATE, RATE_AHEAD), 1)
 
     def acceleration(self, t: float) -> Array:
         """Accelerations (nv) at time t, zero where nothing is prescribed; by differences of fourth order."""
-        return self._differences(t, max(0.1 * self.dt, 1e-4), ACCELERATION, ACCELERATION_AHEAD, 2)
+        return self._derivative(t, 0.1 * self.dt, 1e-4, (ACCELERATION, ACCELERATION_AHEAD), 2)
 
     def rows(self, first: int, steps: int, stages: Array) -> tuple[Array, Array]:
         """Configurations (nq) and velocities (nv) at the ends of the stages of steps first … first + steps − 1."""
@@ -102,25 +107,49 @@ class Prescribed:
     def accelerations(self, times: Array) -> Array:
         return np.array([self.acceleration(t) for t in times]).reshape(-1, self.model.nv)
 
-    def _differences(self, t: float, d: float, central: Stencil, ahead: Stencil, order: int) -> Array:
-        """The derivative of each motion at t, of first or second order, by its changes over multiples of d.
+    def _derivative(self, t: float, short: float, wide: float, stencils: tuple[Stencil, Stencil], order: int) -> Array:
+        """The derivative of each motion at t, of first or second order, by differences over multiples of `short`, a
+        fraction of a step; where these are shorter than `wide`, over ever wider ones as long as the result stays within
+        what rounding may have done to it (Lepski's choice)."""
+        out = np.zeros(self.model.nv)
+        for motion in self.motions:
+            if motion[4] in self._constant:
+                continue
+            width = short
+            best, rounding = self._difference(motion, t, width, stencils, order)
+            while width < wide:
+                width = min(WIDER * width, wide)
+                wider, less = self._difference(motion, t, width, stencils, order)
+                if not np.all(np.abs(wider - best) <= rounding + less):
+                    break
+                best, rounding = wider, less
+            out[motion[2]] = best
+        return out
 
-        central, ahead: pairs of multiple and weight; those ahead serve at the beginning, and mirrored at the end.
+    def _difference(
+        self, motion: Motion, t: float, d: float, stencils: tuple[Stencil, Stencil], order: int
+    ) -> tuple[Array, float]:
+        """The derivative of one motion by its changes over multiples of d, and how far rounding may have led it astray.
+
+        stencils, central and ahead: pairs of multiple and weight; those ahead serve at the beginning, and mirrored at the
+        end.
         """
+        name, _, _, place, function = motion
+        central, ahead = stencils
         d = min(d, self.end / (2 * ahead[-1][0]))
-        reach, side = max(k for k, _ in central) * d, 1
-        stencil = central
+        reach, side, stencil = max(k for k, _ in central) * d, 1, central
         if t < reach or t > self.end - reach:
             stencil, side = ahead, 1 if t < reach else -1
-        out = np.zeros(self.model.nv)
-        for name, _, v, place, function in self.motions:
-            if function in self._constant:
-                continue
-            here = self._value(name, function, t)
-            for k, weight in stencil:
-                there = self._value(name, function, t + side * k * d)
-                out[v] += side**order * weight * (there - here if place is None else place.joint.local(here, there))
-        return out / d**order
+        here = self._value(name, function, t)
+        out, size, moved, weights = np.zeros(motion[2].stop - motion[2].start), np.abs(here).max(), 0.0, 0.0
+        for k, weight in stencil:
+            there = self._value(name, function, t + side * k * d)
+            change = there - here if place is None else place.joint.local(here, there)
+            out += side**order * weight * change
+            size, moved = max(size, np.abs(there).max()), max(moved, np.abs(change).max() / abs(k))
+            weights += abs(weight)
+        rounding = EPSILON * weights * (size + moved * abs(t) / d)
+        return out / d**order, float(rounding / d**order)
 
     @staticmethod
     def _value(name: str, function: Callable[[float], Array], t: float) -> Array:
