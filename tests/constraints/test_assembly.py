@@ -124,3 +124,21 @@ def test_nothing_to_assemble():
 def test_everything_fixed():
     with pytest.raises(st.AssemblyError, match=r"'pin\.1'"):
         st.assemble(loop(), fixed=["q0", "q1", "q2"])
+
+
+def test_a_straight_guess_closes_as_one_beside_it():
+    """At the guess no velocity shortens the chain: the rank of Dh is lost."""
+    m = planar_chain(2)
+    m.world.frame("peg", at=(0, 0, -1))
+    model = m.add(st.PointConstraint("tip", "peg", "xz")).build()
+    q = st.assemble(model, [0.0, 0.0])
+    np.testing.assert_allclose(st.constraint_values(model, q), 0, atol=1e-9)
+    np.testing.assert_array_equal(st.assemble(model, [0.0, 0.0]), q)
+
+
+def test_what_cannot_close_is_still_told():
+    m = planar_chain(2)
+    m.world.frame("peg", at=(0, 0, -3))
+    model = m.add(st.PointConstraint("tip", "peg", "xz")).build()
+    with pytest.raises(st.AssemblyError, match="by 1"):
+        st.assemble(model, [0.0, 0.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import random_mechanism
+from mechanisms import planar_chain, random_mechanism
 from refusal import assert_refused
 
 METHODS = [
@@ -147,3 +147,11 @@ def test_what_functions_raise_comes_through_with_the_trajectory():
         with pytest.raises(ZeroDivisionError, match="too far") as caught:
             st.simulate(m.build(), [0, 0], duration=5, dt=0.01, method=method)
         assert len(caught.value.trajectory) > 3
+
+
+def test_a_potential_that_is_no_number_is_told():
+    m = planar_chain(1)
+    model = m.add(st.UserPotential(lambda q: np.nan, lambda q: 0 * q, name="odd")).build()
+    traj = st.simulate(model, [0.3], duration=0.1, dt=0.01)
+    with pytest.warns(UserWarning, match=r"'odd'.*value gave nan"):
+        _ = traj.energy

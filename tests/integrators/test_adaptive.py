@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from mechanisms import planar_chain
 from symplectree.integrators import adaptive
 
 
@@ -74,3 +75,23 @@ def test_closed_loops_stay_closed_and_keep_their_energy():
     assert np.ptp(traj.energy) < 1e-5  # of 29 J: a thousand steps of the tolerance
     exact = st.simulate(model, model.neutral, duration=10, dt=2e-3, save_every=5, method=st.Variational(order=6))
     np.testing.assert_allclose(traj.q, exact.q, atol=1e-6)  # the same errors in energy, over the speed
+
+
+def test_a_constraint_whose_derivative_is_no_number():
+    """At the start it is refused by name; later it ends the run with what there is."""
+
+    def model(beyond):
+        m = planar_chain(2)
+        bad = st.UserConstraint(
+            value=lambda q: 0.0 * q[0],
+            jacobian=lambda q: [np.nan if q[1] > beyond else 0.0, 0.0],
+            coordinates=["q0", "q1"],
+            name="bad",
+        )
+        return m.add(bad).build()
+
+    with pytest.raises(st.ModelError, match="the derivative of constraint 'bad' is not finite at the start"):
+        st.simulate(model(-1), [0.3, 0.1], duration=1, dt=0.01, method=st.Adaptive())
+    with pytest.raises(st.ConvergenceError) as raised:
+        st.simulate(model(0.2), [0.3, 0.1], v0=[0.0, 1.0], duration=1, dt=0.01, method=st.Adaptive())
+    assert len(raised.value.trajectory) > 2

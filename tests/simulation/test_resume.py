@@ -133,3 +133,16 @@ def test_another_model_is_known_by_its_energy_where_the_file_holds_no_text(suffi
     ):
         st.load_trajectory(path, model=with_function(2.5))
     assert len(st.load_trajectory(path, model=with_function(5.0))) == 11
+
+
+@pytest.mark.parametrize("count", [3, 4, 7])
+def test_few_prescribed_values_are_no_constants(count, tmp_path):
+    """Arrays are not in the file, however many values they have; held coordinates are."""
+    rows = list(0.1 * np.arange(count))
+    given = {"duration": 0.01 * (count - 1), "dt": 0.01}
+    traj = st.simulate(pendulum(), {}, prescribed={"swing": rows}, out=tmp_path / "run.nc", **given)
+    assert traj.settings.prescribed is None
+    with pytest.raises(st.ModelError, match="give prescribed= again"):
+        st.resume(tmp_path / "run.nc", duration=1)
+    held = st.simulate(pendulum(), {}, prescribed={"swing": 0.3}, **given)
+    assert held.settings.prescribed == {"swing": (0.3,)}

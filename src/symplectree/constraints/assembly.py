@@ -16,23 +16,43 @@ from symplectree.mechanism.model import Model
 CLOSED = 1e-9  # largest row (m, rad) that counts as met at a start
 ITERATIONS = 500
 LONGEST = 0.7  # of a step (rad, m)
+BESIDE = 1e-7  # how far beside a guess that leads nowhere another is tried (rad, m)
 
 
 def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None = None) -> Array:
     """A configuration near `q_guess` (neutral when left out) that meets all constraints, by damped Gauss–Newton.
+
+    Where a guess leads nowhere, as a straight chain does that has to become shorter, another 1e-7 beside it is tried.
 
     fixed: names of coordinates or joints that stay as guessed; when left out, those that move no mass (lengths of
         strings) stay, and everything else may move.
 
     Raises AssemblyError, which says which constraints cannot be met and by how much, when none is found.
     """
-    q = np.array(single(configuration(model, model.neutral if q_guess is None else q_guess), "q"))
-    model.native.normalize(q)
+    guess = np.array(single(configuration(model, model.neutral if q_guess is None else q_guess), "q"))
+    model.native.normalize(guess)
     if not model.rows:
-        return q
+        return guess
     loose = np.ones(model.nv, dtype=bool)
     for name in model.massless if fixed is None else [fixed] if isinstance(fixed, str) else fixed:
         loose[velocity_places(model, name)] = False
+    q = _closed(model, guess, loose)
+    errors = start_errors(model, q)
+    if not np.all(errors <= CLOSED) and np.any(
+        loose
+    ):  # a straight chain, say, which can neither shorten nor turn aside
+        beside = np.zeros(model.nv)
+        beside[loose] = BESIDE * np.random.default_rng(0).uniform(0.5, 1, size=int(loose.sum()))
+        other = _closed(model, retract(model, guess, beside), loose)
+        if np.all((errors_beside := start_errors(model, other)) <= CLOSED):
+            q, errors = other, errors_beside
+    if not np.all(errors <= CLOSED):
+        raise not_assembled(model, q, errors, found=True, held=model.massless if fixed is None else ())
+    return q
+
+
+def _closed(model: Model, q: Array, loose: Array) -> Array:
+    """q moved along its loose velocities to where constraints are met, or nearest to it."""
     pairs = [pair for e in model.elements if isinstance(e, Constraint) for pair in e.same_directions()]
     if pairs:  # first so that hinges and welds are not closed the wrong way round
         q = _minimised(model, q, loose, lambda q: _with_directions(model, q, pairs), 1e-6)
@@ -41,9 +61,6 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
         q = _minimised(
             model, q, loose, lambda q: (constraint_values(model, q)[rows], constraint_jacobian(model, q)[rows]), 1e-14
         )
-    errors = start_errors(model, q)
-    if not np.all(errors <= CLOSED):
-        raise not_assembled(model, q, errors, found=True, held=model.massless if fixed is None else ())
     return q
 
 

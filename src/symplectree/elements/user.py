@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -124,6 +125,8 @@ def evaluate(rows: UserRows, order: int, q: Array, v: Array) -> tuple[Array, Arr
     nothing = np.zeros(0)
     if rows.kind == "potential":
         out = _checked(rows, "value", value(q), 1)
+        if order == 0 and not np.isfinite(out[0]):
+            warnings.warn(f"{rows.what}: value gave {out[0]}, so that energies are no numbers", stacklevel=2)
         gradient = _checked(rows, "gradient", first(q), k) if order > 0 else nothing
         if order < 2:
             return out, gradient, nothing

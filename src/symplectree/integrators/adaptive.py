@@ -95,13 +95,15 @@ class AdaptiveRun:
     ) -> int:
         for k in range(steps):
             self._step = first + k
-            if recorded.rows.size and k % save_every == 0:
-                self._record(recorded, k // save_every)
+            if recorded.rows.size and k % save_every == 0 and not self._record(recorded, k // save_every):
+                return k
             state = self._reach((first + k + 1) * self.dt)
             if state is None:
                 return k
             if self.model.rows:
                 state = self._projected((first + k + 1) * self.dt, state)
+            if not np.all(np.isfinite(state)):
+                return k
             self.q, self.x = state[: self.model.nq].copy(), state[self.model.nq :].copy()
             self.model.native.normalize(self.q)
             if self.prescribed:
@@ -135,16 +137,19 @@ class AdaptiveRun:
     def remarks(self) -> list[str]:
         return []
 
-    def _record(self, recorded: RecordedRows, row: int) -> None:
-        """Multipliers and forces on prescribed coordinates at the beginning of a stretch."""
+    def _record(self, recorded: RecordedRows, row: int) -> bool:
+        """Multipliers and forces on prescribed coordinates at the beginning of a stretch; False where there are none."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x)
         given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, prescribed)
+        if solution is None:  # a state that is not finite
+            return False
         rows = len(model.rows)
         recorded.multipliers[row] = solution[model.nv : model.nv + rows]
         recorded.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
         recorded.fill(row + 1)
+        return True
 
     def _reach(self, t: float) -> Array | None:
         """State at time t by the solver's own interpolation; None when it fails. Forces that jump restart the solver."""
@@ -165,12 +170,15 @@ class AdaptiveRun:
                 return None
             if self.model.rows:
                 solver.y = self._projected(solver.t, solver.y)
+                if not np.all(np.isfinite(solver.y)):
+                    return None
                 solver.f = self._rate(solver.t, solver.y)
         self._too_many = True
         return None
 
     def _projected(self, t: float, y: Array) -> Array:
-        """The state at time t moved back onto the constraints by what its error took it off them."""
+        """The state at time t moved back onto the constraints by what its error took it off them; NaN where they have no
+        derivative."""
         model = self.model
         q, v = np.array(y[: model.nq]), np.array(y[model.nq :])
         model.native.normalize(q)
@@ -178,6 +186,8 @@ class AdaptiveRun:
             q, v[~self._loose] = self.prescribed.place(q, t), self.prescribed.rate(t)[~self._loose]
         for _ in range(PROJECTIONS if self._rows else 0):
             off, G = constraint_values(model, q)[self._rows], constraint_jacobian(model, q)[self._rows]
+            if not np.all(np.isfinite(G)) or not np.all(np.isfinite(off)):
+                return np.full(model.nq + model.nv, np.nan)
             step = np.zeros(model.nv)
             step[self._loose] = -np.linalg.lstsq(G[:, self._loose], off, rcond=WEAK)[0]
             q = retract(model, q, step)

@@ -60,6 +60,11 @@ class Prescribed:
     def __bool__(self) -> bool:
         return bool(self.motions)
 
+    @property
+    def is_held(self) -> bool:
+        """Are all of them numbers, which they are held at?"""
+        return all(motion[4] in self._constant for motion in self.motions)
+
     def place(self, q: Array, t: float) -> Array:
         """q with prescribed coordinates where they are at time t."""
         q = np.array(q)

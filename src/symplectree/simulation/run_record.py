@@ -11,6 +11,7 @@ import numpy as np
 from symplectree import integrators
 from symplectree.errors import ModelError
 from symplectree.integrators import Method
+from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 
 METHODS = ("Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive")
@@ -83,11 +84,8 @@ def constant_forces(source: Any) -> dict[str, float] | None:
     return {name: float(value) for names, row in tables for name, value in zip(names, row, strict=True) if value != 0}
 
 
-def constant_motions(given: Mapping[str, Any] | None) -> dict[str, tuple[float, ...]] | None:
+def constant_motions(given: Mapping[str, Any] | None, motion: Prescribed) -> dict[str, tuple[float, ...]] | None:
     """Prescribed coordinates that are held, by name; None when there are others."""
-    held = {}
-    for name, value in (given or {}).items():
-        if callable(value) or np.size(value) not in (1, 3, 4, 7):
-            return None
-        held[name] = tuple(float(x) for x in np.ravel(value))
-    return held
+    if not motion.is_held:
+        return None
+    return {name: tuple(float(x) for x in np.ravel(value)) for name, value in (given or {}).items()}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.constraints.assembly import CLOSED, not_assembled, start_errors
-from symplectree.constraints.dynamics import velocities
+from symplectree.constraints.dynamics import constraint_jacobian, velocities
 from symplectree.dynamics import momenta
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ModelError, ResultError
@@ -82,7 +82,7 @@ def simulate(
     source, method = ForceSource(model, forces, steps), chosen(method)
     run = method.start(model, q, v, dt, source, motion)
     settings = Settings(
-        float(dt), steps, int(save_every), repr(method), constant_forces(source), constant_motions(prescribed)
+        float(dt), steps, int(save_every), repr(method), constant_forces(source), constant_motions(prescribed, motion)
     )
     return _completed(Recording(model, run, settings, motion), progress, out)
 
@@ -239,6 +239,12 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *
     errors = start_errors(model, q)
     if not np.all(errors <= CLOSED):
         raise not_assembled(model, q, errors)
+    undefined = ~np.all(np.isfinite(constraint_jacobian(model, q)), axis=1)
+    if np.any(undefined):
+        name = model.rows[int(np.argmax(undefined))]
+        raise ModelError(
+            f"the derivative of constraint {name!r} is not finite at the start; check it, or start elsewhere"
+        )
     projected = velocities(model, q, momenta(model, q, v), v, prescribed.indices)
     change = np.abs(projected - v)
     if np.any(change > 1e-9 * (1 + np.abs(v))) and not told:
