@@ -26,6 +26,8 @@ inline constexpr int kMostCouplings = 4;  // of a pair
 
 template <class Row>
 inline constexpr bool kAtPoints = requires(Row row) { row.a.at; };
+template <class Row>
+inline constexpr bool kOfOneSort = kAtPoints<Row> == requires(Row row) { row.b.at; };
 
 template <class Row>
 bool is_lone_damper(const Row& row) {
@@ -73,6 +75,7 @@ inline BodyPose<Jet> resting(const BodyPose<double>& a) { return {cast<Jet>(a.R)
 template <class Row>
 PairChange pair_change(const Model& m, const Row& row, const Workspace<double>& at) {
   const Spatial<double>&V_a = at.V[row.a.body], &V_b = at.V[row.b.body];
+  static_assert(kOfOneSort<Row>, "a gauge of a point and an axis: say here how its force turns with both");
   const auto a = held(row.a, at.pose[row.a.body]), b = held(row.b, at.pose[row.b.body]);
   PairChange out{{row.a.body, row.b.body}, {}, {}, {}, {}, {}, {}, {}};
   if constexpr (kAtPoints<Row>) {
