@@ -62,29 +62,26 @@ class InUse {
   const Run* run_;
 };
 
-// One step; whatever a function of the user's throws, the state is then that before the step.
-bool step(Run& run, RunState& start, double t, double dt, const ForceSource& forces, const PrescribedMotion& motion) {
-  start = run.state();
-  try {
-    return run.step(t, dt, forces, motion);
-  } catch (...) {
-    run.reset(start.q.data(), start.x.data(), start.rates.data());
-    run.set_last_step_length(start.last_step_length);
-    throw;
-  }
-}
-
-// Takes `steps` steps of dt, of which the first is number `first`; returns how many were taken.
+// Takes `steps` steps of dt, of which the first is number `first`; returns how many were taken. Whatever a function of
+// the user's throws, the state is then that before the step.
 int advance(Run& run, double dt, int first, int steps, int save_every, const ForceRows& force_rows,
             const PrescribedRows& prescribed, const Recording& recording) {
   RowForces forces(force_rows);
   const InUse used(run);
   nb::gil_scoped_release unlocked;
   RunState start = run.state();
+  const bool may_throw = run.may_throw || forces.varies();
   long iterations = run.report().iterations, halvings = run.report().halvings;
   for (int k = 0; k < steps; ++k) {
     forces.choose_step(k);
-    if (!step(run, start, (first + k) * dt, dt, forces, prescribed.of_step(k, steps))) return k;
+    if (may_throw) start = run.state();
+    try {
+      if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps))) return k;
+    } catch (...) {
+      run.reset(start.q.data(), start.x.data(), start.rates.data());
+      run.set_last_step_length(start.last_step_length);
+      throw;
+    }
     const std::size_t row = k / save_every;
     const RunReport& report = run.report();
     if (k % save_every == 0) recording.begin(row, report);
@@ -100,11 +97,17 @@ StepCode step_code(std::uint64_t direction, std::uint64_t check, int work) {
   return {function(direction), function(check), work};
 }
 
+// The run, which knows whether its model calls Python.
+Run* ready(const NativeModel& model, std::unique_ptr<Run> run) {
+  for (const UserElement& user : model.model.users) run->may_throw |= user.tapes.empty();
+  return run.release();
+}
+
 // The run of a model, where coordinates follow others in the independent ones; a step has so many stages.
 Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second, int stages, const In& prescribed) {
   if (model.map) run = std::make_unique<MappedRun>(*model.map, std::move(run), second, stages);
   run->set_prescribed(model.marked(prescribed));
-  return run.release();
+  return ready(model, std::move(run));
 }
 
 // Steps of an action, each a composition of `stages`, fractions of it.
@@ -197,7 +200,7 @@ void bind_variational(nb::module_& module) {
   module.def(
       "collocation_run",
       [](NativeModel& model, const MethodOptions& options, int stages) {
-        return collocation_run(model.model, options, stages).release();
+        return ready(model, collocation_run(model.model, options, stages));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }

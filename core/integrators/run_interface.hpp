@@ -46,6 +46,8 @@ struct RunReport {
 
 class Run {
  public:
+  bool may_throw = false;  // does a step call elements that are functions of Python?
+
   virtual ~Run() = default;
   // Mark velocities whose coordinates are prescribed.
   virtual void set_prescribed(const std::vector<char>& velocities) = 0;

@@ -2,8 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -54,10 +53,12 @@ class Stepper:
         self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
         self._prescribed = Prescribed(model, given, self.dt)
-        self._lock, self._inside = threading.RLock(), False
+        self._turn, self._chunk = _Turn(), 1  # how many steps fit between two looks at the clock
         self._started: Run | None = None
         self._count = 0
         self._watch = FormulaWatch(model, leaps=True)
+        # Then all states between are kept, to go back to.
+        self._may_raise = bool(self._watch) or any(not user.tapes for user in model.tables.users)
         whole = model.tree_coordinates(model.neutral)
         valued = np.all(np.isfinite(whole)) and element_fault(model.full, whole, np.zeros(model.full.nv)) is None
         if not model.rows and valued:
@@ -68,7 +69,7 @@ class Stepper:
 
         Prescribed coordinates stay where they are.
         """
-        with self._alone():
+        with self._turn:
             for motion in self._moved.values():
                 motion.hold()
             told = v is None
@@ -85,7 +86,7 @@ class Stepper:
 
         Raises ConvergenceError when the step cannot be taken; the state stays as it was.
         """
-        with self._alone():
+        with self._turn:
             _ = self._run  # refuses before anything changes
             for name in prescribed or {}:
                 if name not in self._moved:
@@ -102,42 +103,34 @@ class Stepper:
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
-        with self._alone():
+        with self._turn:
             for motion in self._moved.values():
                 motion.hold()
-            end, chunk = self._count + steps, 1
+            end = self._count + steps
             while self._count < end:
-                count, start = min(chunk, end - self._count), time.perf_counter()
+                count, start = min(self._chunk, end - self._count), time.perf_counter()
                 self._advance(count)
                 spent = max(time.perf_counter() - start, 1e-7)
-                chunk = max(1, min(int(SLICE / spent * count), 10 * count, MOST_ROWS))
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One thread at a time, and nothing that a step calls."""
-        with self._lock:
-            if self._inside:
-                raise ModelError("the stepper is inside a step, which has called this function; use it after the step")
-            self._inside = True
-            try:
-                yield
-            finally:
-                self._inside = False
+                if count == self._chunk or spent > SLICE:
+                    self._chunk = max(1, min(int(SLICE / spent * count), 10 * count, MOST_ROWS))
 
     def _advance(self, steps: int) -> None:
         """Take steps, and count them; whatever the run raises, q, x and the count are those after the last whole one."""
         run = self._run
-        states = np.empty((steps + 1, self.model.nq)), np.empty((steps + 1, self.model.nv))
+        rows = steps if self._may_raise else 1
+        states = np.empty((rows + 1, self.model.nq)), np.empty((rows + 1, self.model.nv))
         states[0][0], states[1][0] = run.q, run.x
         states[0][1:, 0] = np.nan
         done = -1
         try:
-            done = run.advance(self._count, steps, 1, states[0][1:], states[1][1:])
+            done = run.advance(self._count, steps, steps // rows, states[0][1:], states[1][1:])
         finally:
             run.counts.clear()  # a loop may go on for ever
-            taken = int(np.count_nonzero(~np.isnan(states[0][1:, 0]))) if done < 0 else done
+            taken = done
             if done < 0:
-                run.q[:], run.x[:] = states[0][taken], states[1][taken]
+                written = int(np.count_nonzero(~np.isnan(states[0][1:, 0])))
+                run.q[:], run.x[:] = states[0][written], states[1][written]
+                taken = written * (steps // rows)
             first, self._count = self._count, self._count + taken
         if self._watch and (found := self._watch.first(states[0][: taken + 1])) is not None:
             self._count = first + found[0]
@@ -168,13 +161,31 @@ class Stepper:
 
     @property
     def v(self) -> Array:
-        with self._alone():
+        with self._turn:
             return self._run.velocity()
 
     @property
     def p(self) -> Array:
-        with self._alone():
+        with self._turn:
             return momenta(self.model, self._run.q, self._run.velocity())
+
+
+class _Turn:
+    """One thread at a time, and nothing that a step calls."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.RLock(), False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._inside:
+            self._lock.release()
+            raise ModelError("the stepper is inside a step, which has called this function; use it after the step")
+        self._inside = True
+
+    def __exit__(self, *_: object) -> None:
+        self._inside = False
+        self._lock.release()
 
 
 class _Moved:
