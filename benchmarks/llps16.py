@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 CORE = HERE.parent / "core"
 SOURCES = (  # what the headers that it includes only declare
     "constraints/loop_solver.cpp", "constraints/row_evaluation.cpp", "integrators/body_action/root_direction.cpp",
-    "integrators/body_action/step_rows.cpp",
+    "integrators/body_action/step_rows.cpp", "dense/dense_solvers.cpp",
 )  # fmt: skip
 
 

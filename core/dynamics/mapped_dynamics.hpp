@@ -2,8 +2,7 @@
 // carrying arguments to the tree and results back.
 #pragma once
 
-#include <Eigen/Cholesky>
-
+#include "dense/dense_solvers.hpp"
 #include "dynamics/crba.hpp"
 #include "dynamics/rnea.hpp"
 #include "model/coordinate_map.hpp"
@@ -39,8 +38,7 @@ class MappedDynamics {
     mass_matrix(tree_, at_.q.data(), M_.data(), w);
     const AxisMap C = map_.sum(at_.first);
     const std::vector<double> own = C(C(M_.data(), tree_.nv, 1).data(), 1, n);
-    Eigen::Map<Eigen::VectorXd>(out, n) =
-        Eigen::Map<const Eigen::MatrixXd>(own.data(), n, n).ldlt().solve(Eigen::Map<const Eigen::VectorXd>(x, n));
+    solve_symmetric(own.data(), n, x, out);
   }
 
   const CoordinateMap& map_;

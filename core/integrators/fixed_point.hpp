@@ -2,37 +2,37 @@
 // last iterates: of an affine map with d different slopes it is found after d + 2 evaluations, contraction or not.
 #pragma once
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "dense/dense_solvers.hpp"
+
 namespace symplectree {
 
 class FixedPoint {
  public:
-  explicit FixedPoint(int size) : x_(size), image_(size) {
+  explicit FixedPoint(int size) : x_(size), image_(size), residual_(size) {
     for (Pair& pair : pairs_) pair.change.resize(size), pair.of_image.resize(size);
   }
 
   // Begin at x.
   void begin(const std::vector<double>& x) {
-    std::copy(x.begin(), x.end(), x_.data());
+    x_ = x;
     count_ = 0, size_ = last_ = INFINITY;
   }
 
   // G at the iterate is `image`. `scale`: what entries of G are measured against.
   void evaluated(const std::vector<double>& image, const std::vector<double>& scale) {
-    const Eigen::Index n = x_.size();
-    const Eigen::VectorXd G = Eigen::Map<const Eigen::VectorXd>(image.data(), n);
-    const Eigen::VectorXd r = (G - x_).cwiseQuotient(Eigen::Map<const Eigen::VectorXd>(scale.data(), n));
-    if (count_ > 0) {
-      Pair& pair = pairs_[(count_ - 1) % kPairs];
-      pair.change = r - residual_, pair.of_image = G - image_;
+    last_ = size_, size_ = 0;
+    Pair& pair = pairs_[count_ > 0 ? (count_ - 1) % kPairs : 0];
+    for (std::size_t j = 0; j < x_.size(); ++j) {
+      const double r = (image[j] - x_[j]) / scale[j];
+      pair.change[j] = r - residual_[j], pair.of_image[j] = image[j] - image_[j];
+      residual_[j] = r, image_[j] = image[j];
+      if (!(std::fabs(r) <= size_)) size_ = std::fabs(r);
     }
-    residual_ = r, image_ = G;
-    last_ = size_, size_ = n > 0 ? r.cwiseAbs().maxCoeff() : 0;
     ++count_;
   }
 
@@ -50,14 +50,14 @@ class FixedPoint {
     const int known = std::min(count_ - 1, kPairs);
     x_ = image_;
     if (known > 0) {
-      Eigen::MatrixXd changes(residual_.size(), known);
-      for (int k = 0; k < known; ++k) changes.col(k) = pairs_[k].change;
-      Eigen::ColPivHouseholderQR<Eigen::MatrixXd> least_squares;
-      least_squares.setThreshold(kDependent);
-      const Eigen::VectorXd weights = least_squares.compute(changes).solve(residual_);
-      for (int k = 0; k < known; ++k) x_ -= weights[k] * pairs_[k].of_image;
+      std::vector<double> changes;
+      for (int k = 0; k < known; ++k) changes.insert(changes.end(), pairs_[k].change.begin(), pairs_[k].change.end());
+      double weights[kPairs];
+      solve_least_squares(changes.data(), static_cast<int>(x_.size()), known, kDependent, residual_.data(), weights);
+      for (int k = 0; k < known; ++k)
+        for (std::size_t j = 0; j < x_.size(); ++j) x_[j] -= weights[k] * pairs_[k].of_image[j];
     }
-    std::copy(x_.begin(), x_.end(), x.begin());
+    x = x_;
   }
 
  private:
@@ -65,10 +65,10 @@ class FixedPoint {
   static constexpr double kSlow = 0.9, kDependent = 1e-8;
 
   struct Pair {
-    Eigen::VectorXd change, of_image;  // of the residual and of G between two iterates
+    std::vector<double> change, of_image;  // of the residual and of G between two iterates
   };
 
-  Eigen::VectorXd x_, image_, residual_;  // the iterate, G there, and (G − x)/scale
+  std::vector<double> x_, image_, residual_;  // the iterate, G there, and (G − x)/scale
   std::array<Pair, kPairs> pairs_;
   int count_ = 0;               // evaluations
   double size_ = 0, last_ = 0;  // of the residual now and before

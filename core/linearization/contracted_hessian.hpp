@@ -46,9 +46,9 @@ class StepHessian final : public HessianInterface {
     if (m.rows > 0) moving_ = std::make_unique<Workspace<Second>>(m);
   }
 
-  void evaluate(const StepPoint& at, const StepWeights& w, RowMatrix& H) override {
-    const int n = 2 * l_.nv, rest = l_.size - n;
-    H.setZero(l_.size, l_.size);
+  void evaluate(const StepPoint& at, const StepWeights& w, double* H) override {
+    const int n = 2 * l_.nv, size = l_.size;
+    std::fill(H, H + size * size, 0.0);
     equations_.set_conservative(true);
     for (int first = 0; first < n; first += Jet::width) {
       const int count = std::min(Jet::width, n - first);
@@ -61,12 +61,14 @@ class StepHessian final : public HessianInterface {
       if (l_.projected) projection(at, w);
       loads_.add(at, w, q0_.data(), q1_.data(), g_.data());
       for (int z = 0; z < l_.size; ++z)
-        for (int k = 0; k < count; ++k) H(z, first + k) = g_[z].slope[k];
+        for (int k = 0; k < count; ++k) H[size * z + first + k] = g_[z].slope[k];
     }
     equations_.set_conservative(false);
     // Of two increments of one quaternion, the mean of both orders.
-    H.topLeftCorner(n, n) = (0.5 * (H.topLeftCorner(n, n) + H.topLeftCorner(n, n).transpose())).eval();
-    H.topRightCorner(n, rest) = H.bottomLeftCorner(rest, n).transpose();
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j <= i; ++j) H[size * i + j] = H[size * j + i] = 0.5 * (H[size * i + j] + H[size * j + i]);
+      for (int j = n; j < size; ++j) H[size * i + j] = H[size * j + i];
+    }
     local_.add(at, w, H);
   }
 

@@ -114,7 +114,8 @@ class Linearizer final : public LinearizerInterface {
     for (int k = 0; k < u; ++k)
       if (const int z = unknown_[k]; z < l.lambda) given[k] += weights[z - l.q1];
     weigh(-solver_.solve_transposed(given), of_p);
-    hessian_->evaluate(at, weights_, bent_);
+    bent_.resize(l.size, l.size);
+    hessian_->evaluate(at, weights_, bent_.data());
     Eigen::Map<RowMatrix>(out, n, n).noalias() = W_.transpose() * (bent_ * W_).eval();
   }
 

@@ -17,8 +17,8 @@ struct StepWeights {
 class HessianInterface {
  public:
   virtual ~HessianInterface() = default;
-  // H (size × size) ← second derivatives of σ in z.
-  virtual void evaluate(const StepPoint& at, const StepWeights& weights, RowMatrix& H) = 0;
+  // H (size × size, row by row) ← second derivatives of σ in z.
+  virtual void evaluate(const StepPoint& at, const StepWeights& weights, double* H) = 0;
 };
 
 // Of steps by an action, but for Reduced.

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dense/row_matrix.hpp"
 #include "integrators/method_options.hpp"
 #include "linearization/step_layout.hpp"
 

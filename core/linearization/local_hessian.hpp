@@ -44,7 +44,7 @@ class LocalHessian {
   }
 
   // H += second derivatives.
-  void add(const StepPoint& at, const StepWeights& w, RowMatrix& H) {
+  void add(const StepPoint& at, const StepWeights& w, double* H) {
     if constexpr (!Equations::at_middle)
       for (int i : rotors_) {
         const Body& b = m_.bodies[i];
@@ -67,7 +67,7 @@ class LocalHessian {
 
   // H += second derivatives of sum() in some of z.
   template <class F>
-  void differentiate(const std::vector<int>& which, RowMatrix& H, F&& sum) {
+  void differentiate(const std::vector<int>& which, double* H, F&& sum) {
     const int n = static_cast<int>(which.size());
     for (int i = 0; i < n; ++i)
       for (int first = 0; first < n; first += Jet::width) {
@@ -76,7 +76,7 @@ class LocalHessian {
         dz_[which[i]].slope = Jet(1);
         for (int k = 0; k < count; ++k) dz_[which[first + k]].value.slope.set(k, 1);
         const Second s = sum();
-        for (int k = 0; k < count; ++k) H(which[i], which[first + k]) += s.slope.slope[k];
+        for (int k = 0; k < count; ++k) H[l_.size * which[i] + which[first + k]] += s.slope.slope[k];
       }
     for (int z : which) dz_[z] = Second();
   }

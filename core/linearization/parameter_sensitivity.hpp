@@ -2,6 +2,7 @@
 // by running step_system.hpp on a model of jets, eight parameters at a time.
 #pragma once
 
+#include "dense/row_matrix.hpp"
 #include "linearization/step_system.hpp"
 #include "model/model_arrays.hpp"
 

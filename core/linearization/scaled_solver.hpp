@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-#include "linearization/step_layout.hpp"
+#include "dense/row_matrix.hpp"
 
 namespace symplectree {
 

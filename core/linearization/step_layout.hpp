@@ -1,13 +1,9 @@
 // Where a step was taken, and its unknowns and parameters in a row.
 #pragma once
 
-#include <Eigen/Core>
-
 #include "model/model.hpp"
 
 namespace symplectree {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Where a step was taken: everything that its equations are evaluated at. λ are impulses; v and μ, with which p' goes
 // along the constraints, count when there are constraints or prescribed coordinates.

@@ -1,7 +1,6 @@
 #include "linearization/step_linearizer.hpp"
 
-#include <Eigen/QR>
-
+#include "dense/dense_solvers.hpp"
 #include "integrators/make_run.hpp"
 #include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
@@ -88,21 +87,11 @@ void StepLinearizer::make_general() {
 }
 
 void StepLinearizer::remove_redundant_part() {
-  std::vector<double> values(m_.rows);
-  RowMatrix G(m_.rows, m_.nv);
+  std::vector<double> values(m_.rows), G(static_cast<std::size_t>(m_.rows) * m_.nv);
   constrained_.rows(point_.q0.data(), values.data(), G.data());
-  for (int j = 0; j < m_.nv; ++j)
-    if (prescribed_[j]) G.col(j).setZero();
-  Eigen::ColPivHouseholderQR<RowMatrix> qr;
-  qr.setThreshold(kDependent);
-  qr.compute(G);
-  const Eigen::Index rank = qr.rank();
-  if (rank == m_.rows) return;
-  // Columns of Q beyond the rank span the λ with Gᵀλ = 0.
-  Eigen::Map<Eigen::VectorXd> lambda(multipliers_.data(), m_.rows);
-  Eigen::VectorXd parts = qr.householderQ().transpose() * lambda;
-  parts.tail(m_.rows - rank).setZero();
-  lambda = qr.householderQ() * parts;
+  for (std::size_t k = 0; k < G.size(); ++k)
+    if (prescribed_[k % m_.nv]) G[k] = 0;
+  remove_null_part(G.data(), m_.rows, m_.nv, kDependent, multipliers_.data());
 }
 
 void StepLinearizer::project(const double* rates, double* p) {

@@ -100,7 +100,9 @@ class TreeLinearizer final : public LinearizerInterface {
       if (!hessian_) hessian_ = step_hessian(m_, StepLayout(m_, false), symplectree::Action::Exponential, 0.5);
       weights_.start.assign(multipliers.data(), multipliers.data() + n),
           weights_.end.assign(weights + n, weights + 2 * n);
-      hessian_->evaluate(at, weights_, bent_);
+      const StepLayout layout(m_, false);
+      bent_.resize(layout.size, layout.size);
+      hessian_->evaluate(at, weights_, bent_.data());
     }
     // [1 0; Y]ᵀ bent [1 0; Y]
     const auto bent = bent_.topLeftCorner(2 * n, 2 * n);

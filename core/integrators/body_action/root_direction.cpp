@@ -1,16 +1,15 @@
 // Newton's direction and its slower relatives.
 #include "integrators/body_action/root_direction.hpp"
 
-#include <Eigen/LU>
-
+#include "dense/dense_solvers.hpp"
 #include "dynamics/aba.hpp"
 
 namespace symplectree {
 
 // D_j s of a pair at the poses in `at`, (nv).
 template <class Row>
-static Eigen::VectorXd gauge_gradient(const Model& m, const Row& row, const Workspace<double>& at) {
-  Eigen::VectorXd g = Eigen::VectorXd::Zero(m.nv);
+static std::vector<double> gauge_gradient(const Model& m, const Row& row, const Workspace<double>& at) {
+  std::vector<double> g(m.nv);
   const Gauge<double> gauge = gauge_of(row, at);
   const auto add = [&](int i, Spatial<double> f) {
     for (; i > 0; f = shift_force(f, at.pose[i].r), i = m.bodies[i].parent)
@@ -110,7 +109,8 @@ void Direction::broyden(NewtonWorkspace& w, double h, const double* r, double* d
 
 void Direction::dense(NewtonWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
   const Model& m = w.m;
-  Eigen::MatrixXd full(m.nv, m.nv);
+  std::vector<double> columns(static_cast<std::size_t>(m.nv) * m.nv);
+  const auto full = [&](int i, int j) -> double& { return columns[static_cast<std::size_t>(m.nv) * j + i]; };
   std::vector<Spatial<double>> g(m.size());
   for (int c = 0; c < m.nv; ++c) {
     for (int i = 1; i < m.size(); ++i) {
@@ -134,7 +134,9 @@ void Direction::dense(NewtonWorkspace& w, double h, const double* q0, const doub
       for (int l = 0; l < body.nv; ++l) full(body.v + k, body.v + l) += N[body.nv * k + l];
   }
   for_damped_pairs(m, [&](const auto& row) {
-    full += 0.5 * row.damping * gauge_gradient(m, row, *w.now) * gauge_gradient(m, row, *w.next).transpose();
+    const std::vector<double> now = gauge_gradient(m, row, *w.now), next = gauge_gradient(m, row, *w.next);
+    for (int j = 0; j < m.nv; ++j)
+      for (int i = 0; i < m.nv; ++i) full(i, j) += 0.5 * row.damping * now[i] * next[j];
   });
   UserTerms t;
   for (int i : rows.structure.user_forces) {
@@ -143,8 +145,8 @@ void Direction::dense(NewtonWorkspace& w, double h, const double* q0, const doub
     for (int k = 0; k < u.size(); ++k)
       for (int l = 0; l < u.size(); ++l) full(u.v[k], u.v[l]) -= 0.5 * t.second[u.size() * k + l];
   }
-  if (coupled_) return rows.solve_dense(full, w.prescribed, *w.now, *w.next, w.r.data(), delta);
-  Eigen::Map<Eigen::VectorXd>(delta, m.nv) = full.partialPivLu().solve(Eigen::Map<Eigen::VectorXd>(w.r.data(), m.nv));
+  if (coupled_) return rows.solve_dense(columns.data(), w.prescribed, *w.now, *w.next, w.r.data(), delta);
+  solve_lu(columns.data(), m.nv, w.r.data(), delta);
 }
 
 }  // namespace symplectree

@@ -1,15 +1,9 @@
 // Newton's equations of a step with rows.
 #include "integrators/body_action/step_rows.hpp"
 
-#include <Eigen/QR>
+#include "dense/dense_solvers.hpp"
 
 namespace symplectree {
-namespace {
-
-constexpr double kDependent = 1e-12;  // relative to the largest pivot: of rows that depend on others
-constexpr double kSmallRow = 0.1;     // relative to the largest row
-
-}  // namespace
 
 StepRows::StepRows(const Model& model)
     : m(model), structure(m, true), now(structure), next(structure), loops(m, structure, 1e-13),
@@ -42,40 +36,12 @@ void StepRows::solve(LoopSystem& system, const double* r, const RowValues& right
   std::copy(solution.begin(), solution.begin() + m.rows, delta + m.nv);
 }
 
-void StepRows::solve_dense(const Eigen::MatrixXd& N, const std::vector<char>& prescribed,
-                           const Workspace<double>& start, const Workspace<double>& end, const double* r,
-                           double* delta) {
-  const int n = m.nv, rows = m.rows;
-  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  RowMatrix left(rows, n), right(rows, n);
+void StepRows::solve_dense(const double* N, const std::vector<char>& prescribed, const Workspace<double>& start,
+                           const Workspace<double>& end, const double* r, double* delta) {
+  std::vector<double> left(static_cast<std::size_t>(m.rows) * m.nv), right(left);
   dense_rows(m, structure, now, start, left.data());
   dense_rows(m, structure, next, end, right.data());
-  Eigen::VectorXd d(n), x(n + rows);
-  for (int j = 0; j < n; ++j) d[j] = prescribed[j] ? 0.0 : 1 / std::sqrt(std::fabs(N(j, j)) + 1e-300);
-  Eigen::MatrixXd full = Eigen::MatrixXd::Zero(n + rows, n + rows);
-  full.topLeftCorner(n, n) = d.asDiagonal() * N * d.asDiagonal();
-  // Scales of multipliers and rows. Small rows are not made large, and their rounding with them.
-  const auto scales = [&d](const Eigen::MatrixXd& G) -> Eigen::VectorXd {
-    const Eigen::VectorXd norm = (G * d.asDiagonal()).rowwise().norm();
-    const double least = norm.size() > 0 ? kSmallRow * norm.maxCoeff() : 0.0;
-    return norm.unaryExpr([least](double x) { return 1 / std::max(x, least + 1e-300); });
-  };
-  const Eigen::VectorXd a = scales(left), b = scales(right);
-  for (int k = 0; k < rows; ++k) {
-    full.block(0, n + k, n, 1) = -a[k] * d.cwiseProduct(left.row(k).transpose());
-    full.block(n + k, 0, 1, n) = b[k] * right.row(k).cwiseProduct(d.transpose());
-    x[n + k] = b[k] * r[n + k];
-  }
-  for (int j = 0; j < n; ++j) {
-    if (d[j] == 0) full(j, j) = 1;
-    x[j] = d[j] * r[j];
-  }
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(kDependent);
-  solver.compute(full);
-  x = solver.solve(x).eval();
-  for (int j = 0; j < n; ++j) delta[j] = d[j] * x[j];
-  for (int k = 0; k < rows; ++k) delta[n + k] = a[k] * x[n + k];
+  solve_bordered({m.nv, m.rows, N, left.data(), right.data(), r, prescribed}, delta);
 }
 
 void StepRows::roll(const UserElement& u, const double* q0, const double* q1) {

@@ -4,8 +4,6 @@
 //   N δ − Dh(q)ᵀ dλ = r + Dh(q)ᵀ λ,   Dh(q') δ = −h(q').
 #pragma once
 
-#include <Eigen/Core>
-
 #include "constraints/loop_solver.hpp"
 #include "integrators/body_action/step.hpp"
 
@@ -52,8 +50,8 @@ struct StepRows {
   // (δ, dλ) of the tree's system for the residual r (velocities, then rows).
   void solve(LoopSystem& system, const double* r, const RowValues& right, double* delta);
 
-  // The same with a full Newton matrix N of the velocities, in which prescribed velocities are zero.
-  void solve_dense(const Eigen::MatrixXd& N, const std::vector<char>& prescribed, const Workspace<double>& start,
+  // The same with a full Newton matrix N of the velocities, column by column, in which prescribed velocities are zero.
+  void solve_dense(const double* N, const std::vector<char>& prescribed, const Workspace<double>& start,
                    const Workspace<double>& end, const double* r, double* delta);
 
  private:

@@ -17,8 +17,7 @@ void MidpointDense::direction(const MidpointState<double>& mid, double h, const 
   Eigen::Map<Eigen::VectorXd>(delta, m_.nv) = full_.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r, m_.nv));
 }
 
-const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& MidpointDense::matrix(
-    const MidpointState<double>& mid, double h, const double* q0, const double* q1) {
+const RowMatrix& MidpointDense::matrix(const MidpointState<double>& mid, double h, const double* q0, const double* q1) {
   using Block = MidpointBlock<double>;
   const int n = m_.nv;
   const double alpha = mid.alpha;

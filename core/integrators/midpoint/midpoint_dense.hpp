@@ -2,8 +2,7 @@
 // for mechanisms with more springs and dampers between moving bodies than coordinates.
 #pragma once
 
-#include <Eigen/Core>
-
+#include "dense/row_matrix.hpp"
 #include "dynamics/element_derivatives.hpp"
 #include "integrators/midpoint/midpoint_state.hpp"
 
@@ -18,12 +17,9 @@ class MidpointDense {
                  double* delta);
 
   // −∂r/∂q'. JM08 (26)'s second line means ∂²L/∂q̇∂q.
-  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& matrix(const MidpointState<double>& mid,
-                                                                                       double h, const double* q0,
-                                                                                       const double* q1);
+  const RowMatrix& matrix(const MidpointState<double>& mid, double h, const double* q0, const double* q1);
 
  private:
-  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Matrix = RowMatrix;
   using Member = Square<double, 6> MidpointBlock<double>::*;
 

@@ -11,9 +11,9 @@
 // Of pairs and wrenches see midpoint_loads.hpp.
 #pragma once
 
-#include <Eigen/LU>
 #include <memory>
 
+#include "dense/dense_solvers.hpp"
 #include "dynamics/lagrangian_derivatives.hpp"
 #include "integrators/body_action/tree_elimination.hpp"
 #include "integrators/midpoint/midpoint_loads.hpp"
@@ -34,9 +34,8 @@ class MidpointTree {
     for (const JointSpring& e : m.joint_springs) stiffness_[e.v] += e.stiffness;
     if constexpr (kLoads) {
       loads_ = std::make_unique<MidpointLoads>(m);
-      const Eigen::Index k = static_cast<Eigen::Index>(loads_->couplings().size());
-      small_.resize(k, k), right_.resize(k), lambda_.resize(k);
-      lu_ = Eigen::PartialPivLU<Eigen::MatrixXd>(k);
+      const std::size_t k = loads_->couplings().size();
+      small_.resize(k * k), right_.resize(k), lambda_.resize(k);
     }
   }
 
@@ -256,10 +255,9 @@ class MidpointTree {
       MidpointLoads::pull(couplings[c], -1, g_);
       solve(mid, nullptr, delta);
       for (std::size_t k = 0; k < couplings.size(); ++k)
-        small_(k, c) = MidpointLoads::motion(couplings[k], x_) + (k == c ? 1.0 : 0.0);
+        small_[couplings.size() * c + k] = MidpointLoads::motion(couplings[k], x_) + (k == c ? 1.0 : 0.0);
     }
-    lu_.compute(small_);
-    lambda_ = lu_.solve(right_);
+    solve_lu(small_.data(), static_cast<int>(couplings.size()), right_.data(), lambda_.data());
     for (auto& g : g_) g = {};
     for (std::size_t k = 0; k < couplings.size(); ++k) MidpointLoads::pull(couplings[k], lambda_[k], g_);
     solve(mid, r, delta);
@@ -275,11 +273,9 @@ class MidpointTree {
   std::vector<Vec3<double>> gravity_;         // of each velocity: (way of the carried mass) × gravity
   std::vector<double> stiffness_, damping_;   // of each velocity: of the joint's own spring and damper
   std::vector<double> right_side_;
-  std::vector<std::array<double, 36>> pivot_;  // of each body: D⁻¹
-  std::unique_ptr<MidpointLoads> loads_;       // where there are pairs or wrenches
-  Eigen::MatrixXd small_;
-  Eigen::VectorXd right_, lambda_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
+  std::vector<std::array<double, 36>> pivot_;   // of each body: D⁻¹
+  std::unique_ptr<MidpointLoads> loads_;        // where there are pairs or wrenches
+  std::vector<double> small_, right_, lambda_;  // of couplings; small_ column by column
 };
 
 }  // namespace symplectree

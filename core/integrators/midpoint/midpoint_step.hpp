@@ -95,7 +95,9 @@ class MidpointScheme {
     if (plain_) plain_->direction(mid_, h, q0, q1, r_.data(), delta);
     if (loaded_) loaded_->direction(mid_, h, q0, q1, r_.data(), delta);
     if (dense_ && !coupled_) dense_->direction(mid_, h, q0, q1, r_.data(), delta);
-    if (coupled_) rows_.solve_dense(dense_->matrix(mid_, h, q0, q1), prescribed_, start_, end_, r_.data(), delta);
+    if (!coupled_) return;
+    const Eigen::MatrixXd N = dense_->matrix(mid_, h, q0, q1);
+    rows_.solve_dense(N.data(), prescribed_, start_, end_, r_.data(), delta);
   }
 
   // p' = D₂ L_d + f⁺, at the last evaluation.

@@ -2,9 +2,10 @@
 // equations are in tests/reference/reduced.py.
 #pragma once
 
-#include <Eigen/LU>
 #include <algorithm>
+#include <array>
 
+#include "dense/dense_solvers.hpp"
 #include "dynamics/floating_base.hpp"
 #include "kinematics/retraction.hpp"
 
@@ -65,27 +66,24 @@ struct ReducedMotion {
   std::vector<T> force_;
 };
 
-using JointColumn = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kBase, 1>;
-using JointSquare = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kBase, kBase>;
-
-// dτ⁻¹ of a joint at `sign` times its twist in x (nv).
-inline JointSquare tangent_inverse(Retraction kind, const Body& b, double sign, const std::vector<double>& x) {
+// dτ⁻¹ of a joint at `sign` times its twist in x (nv), column by column.
+inline std::array<double, kBase * kBase> tangent_inverse(Retraction kind, const Body& b, double sign,
+                                                         const std::vector<double>& x) {
   double twist[kBase], row[kBase];
   for (int k = 0; k < b.nv; ++k) twist[k] = sign * x[b.v + k];
-  JointSquare D(b.nv, b.nv);
+  std::array<double, kBase * kBase> D;
   for (int k = 0; k < b.nv; ++k) {
     std::fill(row, row + b.nv, 0.0);
     row[k] = 1;
     carry_back(kind, b.nv, twist, row);
-    for (int j = 0; j < b.nv; ++j) D(k, j) = row[j];
+    for (int j = 0; j < b.nv; ++j) D[b.nv * j + k] = row[j];
   }
   return D;
 }
 
 // A change of x becomes the increment of the joint's end that makes it: δx = dτ⁻¹_{−x} η.
-inline JointColumn end_increment(Retraction kind, const Body& b, const std::vector<double>& x,
-                                 const JointColumn& change) {
-  return tangent_inverse(kind, b, -1, x).partialPivLu().solve(change);
+inline void to_end_increment(Retraction kind, const Body& b, const std::vector<double>& x, double* change) {
+  solve_small(tangent_inverse(kind, b, -1, x).data(), b.nv, change);
 }
 
 }  // namespace symplectree

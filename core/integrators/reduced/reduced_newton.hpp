@@ -11,10 +11,10 @@ class ReducedNewton {
  public:
   ReducedNewton(const Model& m, double alpha, Retraction kind)
       : m_(m), alpha_(alpha), kind_(kind), step_(m, alpha, kind), q0_(m.nq), q1_(m.nq), along_(m.nv), rate_(m.nq),
-        matrix_(m.nv, m.nv) {}
+        matrix_(static_cast<std::size_t>(m.nv) * m.nv) {}
 
-  // −∂r/∂q', by increments, of the residual r of the step `at`.
-  const Eigen::MatrixXd& matrix(double h, const double* q0, const double* q1, const ReducedMotion<double>& at) {
+  // −∂r/∂q' (column by column), by increments, of the residual r of the step `at`.
+  const double* matrix(double h, const double* q0, const double* q1, const ReducedMotion<double>& at) {
     for (int k = 0; k < m_.nq; ++k) q0_[k] = q0[k], q1_[k] = q1[k];
     for (int j = 0; j < m_.nv; ++j) step_.x[j] = at.x[j], step_.v[j] = at.v[j];
     step_.now.place(q0_.data()), step_.next.place(q1_.data());
@@ -23,14 +23,16 @@ class ReducedNewton {
     add_user_forces_change(q0, at);
     for (int i : m_.quaternions) {  // δx = dτ⁻¹_{−x} η
       const Body& b = m_.bodies[i];
-      matrix_.middleCols(b.v, b.nv) = (matrix_.middleCols(b.v, b.nv) * tangent_inverse(kind_, b, -1, at.x)).eval();
+      multiply_small(&entry(0, b.v), m_.nv, tangent_inverse(kind_, b, -1, at.x).data(), b.nv);
     }
-    return matrix_;
+    return matrix_.data();
   }
 
   std::vector<double> tau, inputs;  // of the step's beginning
 
  private:
+  double& entry(int i, int j) { return matrix_[static_cast<std::size_t>(m_.nv) * j + i]; }
+
   // The column of Newton's matrix for number k of a joint. The residual does not depend on where the root ends but by
   // x.
   void add_column(double h, const double* q1, const ReducedMotion<double>& at, const Body& b, int k) {
@@ -45,7 +47,7 @@ class ReducedNewton {
     step_.evaluate(h);
     step_.now.loads({q0_.data(), step_.v.data()}, {tau.data(), inputs.data()},
                     {.conservative = h * (1 - alpha_), .other = 0.5 * h}, step_.load.data());
-    for (int j = 0; j < m_.nv; ++j) matrix_(j, s) = step_.left[j].slope - step_.load[j].slope;
+    for (int j = 0; j < m_.nv; ++j) entry(j, s) = step_.left[j].slope - step_.load[j].slope;
     step_.x[s].slope = step_.v[s].slope = 0;
     for (int j = b.q; j < b.q + b.nq(); ++j) q1_[j].slope = 0;
     if (b.parent != 0 && k + 1 == b.nv) step_.next.place(q1_.data());
@@ -54,8 +56,8 @@ class ReducedNewton {
   // How the end of a joint with a quaternion moves with x_k: by the increment η with dτ⁻¹_{−x} η = e_k.
   void turn_end(const double* q1, const ReducedMotion<double>& at, const Body& b, int k) {
     std::fill(along_.begin(), along_.end(), 0.0);
-    Eigen::Map<JointColumn>(&along_[b.v], b.nv) =
-        end_increment(kind_, b, at.x, JointColumn(JointColumn::Unit(b.nv, k)));
+    along_[b.v + k] = 1;
+    to_end_increment(kind_, b, at.x, &along_[b.v]);
     configuration_rate(m_, q1, along_.data(), rate_.data());
     for (int j = b.q; j < b.q + b.nq(); ++j) q1_[j].slope = rate_[j];
   }
@@ -66,7 +68,7 @@ class ReducedNewton {
       if (u.kind != UserElement::Force) continue;
       user_.evaluate(u, 2, q0, at.v.data());
       for (int i = 0; i < u.size(); ++i)
-        for (int k = 0; k < u.size(); ++k) matrix_(u.v[i], u.v[k]) -= 0.5 * user_.second[u.size() * i + k];
+        for (int k = 0; k < u.size(); ++k) entry(u.v[i], u.v[k]) -= 0.5 * user_.second[u.size() * i + k];
     }
   }
 
@@ -75,8 +77,7 @@ class ReducedNewton {
   Retraction kind_;
   ReducedMotion<Dual> step_;
   std::vector<Dual> q0_, q1_;
-  std::vector<double> along_, rate_;
-  Eigen::MatrixXd matrix_;
+  std::vector<double> along_, rate_, matrix_;
   UserTerms user_;
 };
 

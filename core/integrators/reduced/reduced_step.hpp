@@ -138,10 +138,9 @@ class ReducedScheme {
   void exact_direction(double h, const double* q0, const double* q1, double* delta) {
     if (!newton_) newton_ = std::make_unique<ReducedNewton>(m_, alpha_, kind_);
     newton_->tau = tau_, newton_->inputs = inputs_;
-    const Eigen::MatrixXd& N = newton_->matrix(h, q0, q1, step_);
+    const double* N = newton_->matrix(h, q0, q1, step_);
     if (coupled_) return rows_.solve_dense(N, prescribed_, step_.now.w, step_.next.w, r_.data(), delta);
-    Eigen::Map<Eigen::VectorXd>(delta, m_.nv) =
-        N.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r_.data(), m_.nv));
+    solve_lu(N, m_.nv, r_.data(), delta);
   }
 
   // d ← H r, where H is the inverse of −∂r/∂(x, r') ≈ [D 0; 0 1]ᵀ M/h with D = dτ⁻¹_x, corrected by the pairs.
@@ -149,8 +148,7 @@ class ReducedScheme {
     std::copy(r, r + m_.nv, side_.begin());
     for (int i : m_.quaternions) {
       const Body& b = m_.bodies[i];
-      Eigen::Map<JointColumn> side(&side_[b.v], b.nv);
-      side = tangent_inverse(kind_, b, 1, step_.x).transpose().partialPivLu().solve(JointColumn(side));
+      solve_small_transposed(tangent_inverse(kind_, b, 1, step_.x).data(), b.nv, &side_[b.v]);
     }
     solve_mass(m_, side_.data(), d, half_);
     for (int j = 0; j < m_.nv; ++j) d[j] *= h;
@@ -178,11 +176,7 @@ class ReducedScheme {
 
   // A change of x becomes the increment of the joint's end that makes it.
   void to_increment(double* delta) const {
-    for (int i : m_.quaternions) {
-      const Body& b = m_.bodies[i];
-      Eigen::Map<JointColumn> own(delta + b.v, b.nv);
-      own = end_increment(kind_, b, step_.x, JointColumn(own));
-    }
+    for (int i : m_.quaternions) to_end_increment(kind_, m_.bodies[i], step_.x, delta + m_.bodies[i].v);
   }
 
   struct Pair {
