@@ -5,6 +5,7 @@
 #include "integrators/composition.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
+#include "integrators/subdivided_run.hpp"
 
 namespace symplectree {
 namespace {
@@ -13,12 +14,30 @@ namespace {
 // beginning, middle and end of each step; empty when nothing is prescribed.
 struct PrescribedRows {
   In targets, rates, accelerations;
+  // function(t, h) writes the same of a part of a step into `part_…`, of which there is one row per stage, or three.
+  nb::object function;
+  Out part_targets, part_rates, part_accelerations;
 
-  PrescribedMotion of_step(int k, int steps) const {
+  PrescribedMotion of_step(int k, int steps, const MotionParts& parts) const {
+    if (!targets.size()) return {};
     const auto at = [k](const In& a, std::size_t width) { return a.size() ? a.data() + k * width : nullptr; };
     return {at(targets, targets.size() / steps), at(rates, rates.size() / steps),
-            at(accelerations, 2 * accelerations.shape(accelerations.ndim() - 1))};
+            at(accelerations, 2 * accelerations.shape(accelerations.ndim() - 1)), &parts};
   }
+};
+
+// Prescribed motions over parts of steps, asked of Python.
+class CalledMotion final : public MotionParts {
+ public:
+  explicit CalledMotion(const PrescribedRows& rows) : rows_(rows) {}
+  PrescribedMotion over(double t, double h) const override {
+    nb::gil_scoped_acquire lock;
+    rows_.function(t, h);
+    return {rows_.part_targets.data(), rows_.part_rates.data(), rows_.part_accelerations.data(), this};
+  }
+
+ private:
+  const PrescribedRows& rows_;
 };
 
 // Where a call writes a row for every so many steps: the state, and how many iterations and halvings it took, at their
@@ -67,16 +86,17 @@ class InUse {
 int advance(Run& run, double dt, int first, int steps, int save_every, const ForceRows& force_rows,
             const PrescribedRows& prescribed, const Recording& recording) {
   RowForces forces(force_rows);
+  const CalledMotion parts(prescribed);
   const InUse used(run);
   nb::gil_scoped_release unlocked;
   RunState start = run.state();
-  const bool may_throw = run.may_throw || forces.varies();
+  const bool may_throw = run.may_throw || forces.varies() || prescribed.targets.size() > 0;
   long iterations = run.report().iterations, halvings = run.report().halvings;
   for (int k = 0; k < steps; ++k) {
     forces.choose_step(k);
     if (may_throw) start = run.state();
     try {
-      if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps))) return k;
+      if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps, parts))) return k;
     } catch (...) {
       run.reset(start.q.data(), start.x.data(), start.rates.data());
       run.set_last_step_length(start.last_step_length);
@@ -110,6 +130,14 @@ Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second
   return ready(model, std::move(run));
 }
 
+// A run whose steps are divided where they are too long, unless the options say that none may be.
+std::unique_ptr<Run> divided(const Model& m, std::unique_ptr<Run> run, const MethodOptions& options,
+                             Subdivision::Method method, bool turning) {
+  if (options.substeps == 0) return run;
+  return std::make_unique<SubdividedRun>(
+      m, std::move(run), Subdivision{options.accuracy, options.order, options.substeps, method, turning});
+}
+
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
@@ -117,6 +145,9 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
+  const bool turning = options.action == Action::Cayley || options.action == Action::Chord;
+  using Method = Subdivision::Method;
+  run = divided(m, std::move(run), options, stages.size() > 1 ? Method::Composition : Method::Newton, turning);
   return made(model, std::move(run), MappedRun::Second::Momentum, static_cast<int>(stages.size()), prescribed);
 }
 
@@ -143,10 +174,11 @@ void bind_options(nb::module_& module) {
       .value("rk4", ClassicalMethod::RungeKutta4);
   const MethodOptions usual;
   nb::class_<MethodOptions>(module, "MethodOptions")
-      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int>(), nb::kw_only(),
+      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int, double, int>(), nb::kw_only(),
            nb::arg("action") = usual.action, nb::arg("alpha") = usual.alpha, nb::arg("retraction") = usual.retraction,
            nb::arg("solver") = usual.solver, nb::arg("guess") = usual.guess, nb::arg("tolerance") = usual.tolerance,
-           nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps);
+           nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps,
+           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order);
   nb::class_<StepCode>(module, "StepCode")
       .def(nb::new_(&step_code), nb::kw_only(), nb::arg("direction"), nb::arg("check"), nb::arg("work"));
 }
@@ -156,7 +188,9 @@ void bind_rows(nb::module_& module) {
       .def(nb::init<In, In, nb::object, Out, Out>(), nb::kw_only(), nb::arg("tau"), nb::arg("inputs"),
            nb::arg("function").none(), nb::arg("q"), nb::arg("v"));
   nb::class_<PrescribedRows>(module, "PrescribedRows")
-      .def(nb::init<In, In, In>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"), nb::arg("accelerations"));
+      .def(nb::init<In, In, In, nb::object, Out, Out, Out>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"),
+           nb::arg("accelerations"), nb::arg("function").none(), nb::arg("part_targets"), nb::arg("part_rates"),
+           nb::arg("part_accelerations"));
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<Out, Out, Out, Out, Out>(), nb::kw_only(), nb::arg("q"), nb::arg("x"), nb::arg("counts"),
            nb::arg("multipliers"), nb::arg("reactions"));
@@ -191,6 +225,8 @@ void bind_variational(nb::module_& module) {
              std::copy(r.state().q.begin(), r.state().q.end(), q.data());
              std::copy(r.state().x.begin(), r.state().x.end(), x.data());
            })
+      .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
+      .def_prop_ro("shortest", [](const Run& r) { return r.report().shortest; })
       .def_prop_ro("residual", [](const Run& r) { return r.report().residual; })
       .def_prop_ro("worst", [](const Run& r) { return r.report().worst; })
       .def_prop_ro("largest_turn", [](const Run& r) { return r.report().largest_turn; });
@@ -200,7 +236,9 @@ void bind_variational(nb::module_& module) {
   module.def(
       "collocation_run",
       [](NativeModel& model, const MethodOptions& options, int stages) {
-        return ready(model, collocation_run(model.model, options, stages));
+        const Model& m = model.model;
+        std::unique_ptr<Run> run = collocation_run(m, options, stages);
+        return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }

@@ -39,7 +39,8 @@ class Composition final : public Run {
   void copy_report(bool with_forces) {
     const RunReport& r = run_->report();
     if (with_forces) report_.multipliers = r.multipliers, report_.reactions = r.reactions;
-    report_.iterations = r.iterations, report_.halvings = r.halvings, report_.largest_turn = r.largest_turn;
+    report_.iterations = r.iterations, report_.halvings = r.halvings;
+    report_.turn = with_forces ? r.turn : std::max(report_.turn, r.turn), report_.largest_turn = r.largest_turn;
     report_.residual = r.residual, report_.worst = r.worst;
   }
 

@@ -21,7 +21,7 @@ std::unique_ptr<Run> reduced_run(const Model& m, const MethodOptions& options);
 // Of the action Cayley by Newton's method, in code made for this model.
 std::unique_ptr<Run> compiled_run(const Model& m, const MethodOptions& options, const StepCode& code);
 
-// Gauss collocation with 2, 3 or 4 stages; tolerance, max_iterations and substeps count.
+// Gauss collocation with 2, 3 or 4 stages; tolerance and max_iterations count.
 std::unique_ptr<Run> collocation_run(const Model& m, const MethodOptions& options, int stages);
 
 // Explicit methods on (q, v).

@@ -88,6 +88,7 @@ class MappedRun final : public Run {
   PrescribedMotion tree_motion(const PrescribedMotion& own) {
     const int nq = map_.nq(), nv = map_.nv(), tree_nq = map_.tree().nq, tree_nv = map_.tree().nv;
     MapPoint end;
+    parts_.own = own.parts;
     for (int s = 0; own.targets && s < stages_; ++s) {
       map_.evaluate(own.targets + s * nq, end);
       std::copy(end.q.begin(), end.q.end(), targets_.begin() + s * tree_nq);
@@ -96,8 +97,19 @@ class MappedRun final : public Run {
     for (int s = 0; own.accelerations && s < 3; ++s)
       map_.place(own.accelerations + s * nv, &accelerations_[s * tree_nv]);
     return {own.targets ? targets_.data() : nullptr, own.rates ? target_rates_.data() : nullptr,
-            own.accelerations ? accelerations_.data() : nullptr};
+            own.accelerations ? accelerations_.data() : nullptr, own.parts ? &parts_ : nullptr};
   }
+
+  // Motions of the tree over parts of a step.
+  class TreeParts final : public MotionParts {
+   public:
+    explicit TreeParts(MappedRun& run) : run_(run) {}
+    PrescribedMotion over(double t, double h) const override { return run_.tree_motion(own->over(t, h)); }
+    const MotionParts* own = nullptr;
+
+   private:
+    MappedRun& run_;
+  };
 
   void read_state() {
     const RunState& tree = run_->state();
@@ -114,6 +126,7 @@ class MappedRun final : public Run {
     report_.multipliers = map_.rows(tree.multipliers.data());
     map_.take_v(tree.reactions.data(), report_.reactions.data());
     report_.iterations = tree.iterations, report_.halvings = tree.halvings, report_.largest_turn = tree.largest_turn;
+    report_.parts = tree.parts, report_.shortest = tree.shortest;
     report_.residual = tree.residual, report_.worst = tree.worst;  // worst counts velocities and rows of the tree
   }
 
@@ -124,6 +137,7 @@ class MappedRun final : public Run {
   RunState state_;
   RunReport report_;
   MapPoint at_;
+  TreeParts parts_{*this};
   std::vector<double> x_, rates_, targets_, target_rates_, accelerations_;  // of the tree
 };
 

@@ -17,7 +17,9 @@ struct MethodOptions {
   Guess guess = Guess::Extrapolate;
   double tolerance = 1e-11;  // what may be left of each equation, relative to the size of the terms it is made of
   int max_iterations = 50;   // from one guess
-  int substeps = 6;          // how often a step without solution may be halved
+  int substeps = 6;          // how often a step that is too long, or without solution, may be halved
+  double accuracy = 0;       // of the energy, relative; 0: steps are divided only where they are out of range
+  int order = 2;
 };
 
 }  // namespace symplectree

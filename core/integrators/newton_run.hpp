@@ -1,11 +1,10 @@
 // A run of variational steps, each the root of its discrete equations of motion (LLPS16 (9), JM09 (44)–(46)): from the
-// chosen guess, else from another, else by following the solution from a step of length zero, else in shorter steps.
+// chosen guess, else from another, else by following the solution from a step of length zero.
 #pragma once
 
 #include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"
 #include "integrators/root_finder.hpp"
-#include "integrators/substeps.hpp"
 
 namespace symplectree {
 
@@ -34,8 +33,8 @@ class NewtonRun final : public Run {
  public:
   template <class... A>
   NewtonRun(const Model& m, const MethodOptions& options, A... scheme)
-      : m_(m), guess_(options.guess), substeps_(options.substeps), state_(m), report_(m), scheme_(m, scheme...),
-        prescribed_(m), dynamics_(m), guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), end_(m.nv),
+      : m_(m), guess_(options.guess), state_(m), report_(m), scheme_(m, scheme...), prescribed_(m), dynamics_(m),
+        guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), end_(m.nv),
         corrected_(std::max(0.01 * options.tolerance, 1e-14)), q1_(m.nq), target_(m.nq), p1_(m.nv), change_(m.nv),
         v_(m.nv) {
     damped_ = m.user_forces || !m.joint_dampers.empty();
@@ -65,10 +64,10 @@ class NewtonRun final : public Run {
 
   // Forces that vary are those of the step's two ends.
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override {
-    if (!forces.varies()) return take(t, h, forces, motion);
+    if (!forces.varies()) return take(h, forces, motion);
     if (!updated_) update(t, forces);
     updated_ = true;
-    if (!take(t, h, forces, motion)) return false;
+    if (!take(h, forces, motion)) return false;
     correct_end(t + h, forces);
     return true;
   }
@@ -91,38 +90,12 @@ class NewtonRun final : public Run {
   }
 
   // One step under constant forces; false when it cannot be taken, and the state stays.
-  bool take(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) {
+  bool take(double h, const ForceSource& forces, const PrescribedMotion& motion) {
     if (h != h_) guesses_.forget(), h_ = h;
     if (prescribed_.any()) std::copy(motion.targets, motion.targets + m_.nq, target_.begin());
-    at_start_ = true;
-    if (!attempt(h, forces) && !take_shorter(t, h, forces)) return false;
+    if (!attempt(h, forces)) return false;
     if (prescribed_.any()) std::copy(motion.rates, motion.rates + m_.nv, state_.rates.begin());
     return true;
-  }
-
-  // The step in shorter ones; where these fail, the report is that of the whole step.
-  bool take_shorter(double t, double h, const ForceSource& forces) {
-    using Target = std::vector<double>;
-    const RunState saved = state_;
-    const double residual = report_.residual;
-    const int worst = report_.worst;
-    const auto halfway = [&](const Target& end) {
-      Target middle = end;
-      prescribed_.interpolate(state_.q.data(), end.data(), 0.5, middle.data());
-      return middle;
-    };
-    const auto part = [&](const StepPart<Target>& p) {
-      guesses_.forget();
-      target_ = p.target;
-      return attempt(p.length, forces);
-    };
-    const bool done = take_in_halves(StepPart<Target>{t, h, target_}, substeps_, report_.halvings, halfway, part);
-    guesses_.forget();
-    if (done) return true;
-    report_.residual = residual, report_.worst = worst;
-    state_ = saved;
-    begin_anew();
-    return false;
   }
 
   // One step from the chosen guess, else from another, else by following the solution.
@@ -207,16 +180,16 @@ class NewtonRun final : public Run {
     state_.x = p1_;
     keep_remainder(m_, scheme_.residual(), state_.q.data(), q1_.data(), state_.x.data());
     const std::vector<double>& moved = guesses_.remember(state_.q.data(), q1_.data());
-    for (const int j : turning_) report_.largest_turn = std::max(report_.largest_turn, std::fabs(moved[j]));
-    if (!m_.formula_bodies.empty())
-      report_.largest_turn = std::max(report_.largest_turn, scheme_.turned(state_.q.data(), q1_.data()));
+    double turn = m_.formula_bodies.empty() ? 0 : scheme_.turned(state_.q.data(), q1_.data());
+    for (const int j : turning_) turn = std::max(turn, std::fabs(moved[j]));
+    report_.turn = turn, report_.largest_turn = std::max(report_.largest_turn, turn);
     // The impulse at q is that of half this step and of half the one before, which p leaves out.
-    if (at_start_ && !dynamics_.is_free()) {
+    if (!dynamics_.is_free()) {
       const double time = 0.5 * (state_.last_step_length + h);
       for (int k = 0; k < m_.rows; ++k) report_.multipliers[k] = finder_.impulses()[k] / time;
       for (int j = 0; j < m_.nv; ++j) report_.reactions[j] = -scheme_.reaction()[j] / time;
     }
-    at_start_ = false, state_.last_step_length = h;
+    state_.last_step_length = h;
     std::swap(state_.q, q1_);
     scheme_.flip();
   }
@@ -257,7 +230,6 @@ class NewtonRun final : public Run {
 
   const Model& m_;
   Guess guess_;
-  int substeps_;
   RunState state_;
   RunReport report_;
   Scheme scheme_;
@@ -271,7 +243,6 @@ class NewtonRun final : public Run {
   std::vector<int> turning_;                           // velocities that are of rotation
   bool damped_ = false;                                // do forces depend on velocities?
   bool updated_ = false;                               // are forces that vary those of the present state?
-  bool at_start_ = false;                              // is the step still where it began?
   double h_ = 0;                                       // of the run's steps
 };
 

@@ -10,8 +10,21 @@ namespace symplectree {
 
 // Prescribed coordinates over a step, null when nothing is prescribed: rows of where they are (nq) and how fast (nv) at
 // the end of each of its stages, and of accelerations (nv) at its beginning, middle and end.
+struct PrescribedMotion;
+
+// Prescribed motions over any part of a step.
+class MotionParts {
+ public:
+  virtual ~MotionParts() = default;
+  virtual PrescribedMotion over(double t, double h) const = 0;
+};
+
 struct PrescribedMotion {
   const double *targets = nullptr, *rates = nullptr, *accelerations = nullptr;
+  const MotionParts* parts = nullptr;
+
+  // Over the part of h from time t.
+  PrescribedMotion over(double t, double h) const { return parts ? parts->over(t, h) : *this; }
 
   // From stage number s of a composition on.
   PrescribedMotion from_stage(const Model& m, int s) const {

@@ -35,11 +35,13 @@ struct RunReport {
   std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
   std::vector<double> reactions;      // of the last step, at its beginning: forces on prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
-  double largest_turn = 0;            // largest angle by which a joint turned in one step [rad]
+  double turn = 0, largest_turn = 0;  // largest angle by which a joint turned in the last step, and in one step [rad]
+  double shortest = std::numeric_limits<double>::infinity();  // part of a step that was divided [s]
   // Of the step that failed: relative residual (NaN where there is none), and its worst velocity or nv and the number
   // of a constraint row.
   double residual = std::numeric_limits<double>::quiet_NaN();
   int worst = 0;
+  std::vector<double> parts;  // lengths of those that the last step was taken in, where it was divided
 
   explicit RunReport(const Model& m) : multipliers(m.rows), reactions(m.nv) {}
 };
@@ -60,6 +62,9 @@ class Run {
   virtual bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) = 0;
   // v (nv) ← the velocity of the state, which meets constraints and prescribed coordinates.
   virtual void velocity(double* v) = 0;
+  // Of the last step, the energy in the highest mode of momenta that it can tell, 0 where it has none: what is not
+  // resolved is less. `scale`: of energies.
+  virtual double unresolved_energy(double) { return 0; }
   virtual const RunState& state() const = 0;
   virtual const RunReport& report() const = 0;
 };

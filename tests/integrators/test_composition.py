@@ -141,8 +141,9 @@ def test_order_with_a_force_function_of_velocity(kind, order, dts):
 
 
 def test_order_8_with_a_force_function_of_velocity():
-    errors, _ = drag_errors("closed", 8, (0.05, 0.025))
-    assert order_of(errors, (0.05, 0.025)) > 7.8
+    """Over a factor of four, as the slope sways from 7.6 to 8.3 in between."""
+    errors, _ = drag_errors("closed", 8, (0.1, 0.025))
+    assert order_of(errors, (0.1, 0.025)) == pytest.approx(8, abs=0.2)
 
 
 @pytest.mark.parametrize("drag", [0.1, 1.0, 30.0, 200.0])

@@ -152,28 +152,33 @@ def exchangeable(model):
 def test_violent_chain_keeps_its_energy():
     model = spatial_chain(50).build()
     traj = st.simulate(model, np.full(50, 0.3), duration=10, dt=5e-3)
-    assert traj.substeps.sum() == 0
+    assert traj.substeps.sum() < 0.02 * len(traj)
     assert np.ptp(traj.energy) < 0.05 * exchangeable(model)
 
 
 def test_violent_chain_at_a_long_step_takes_shorter_ones_and_says_so():
     model = spatial_chain(50).build()
-    with pytest.warns(UserWarning, match="taken as shorter ones"), pytest.warns(UserWarning, match="too slowly"):
+    with pytest.warns(UserWarning, match="too long for the motion at dt = 0.01 .* down to 0.00[0-9]+ s"):
         traj = st.simulate(model, np.full(50, 0.3), duration=10, dt=10e-3)
     assert len(traj) == 1001
     assert traj.substeps.sum() > 0
+    assert np.ptp(traj.energy) < 0.05 * exchangeable(model)
 
 
 def test_fast_wheel_runs():
     """300 rad/s at 10 ms: three radians per step."""
     m = st.Mechanism()
     m.world.link("wheel", st.Revolute("spin", "y"), mass=1, inertia=(0.01, 0.02, 0.01))
+    bare = st.Variational(substeps=0)
     with pytest.warns(UserWarning, match=r"up to 1\.42 rad.*53 % too slowly"):
-        traj = st.simulate(m.build(), {}, v0={"spin": 300.0}, duration=1.0, dt=0.01)
+        traj = st.simulate(m.build(), {}, v0={"spin": 300.0}, duration=1.0, dt=0.01, method=bare)
     np.testing.assert_allclose(traj.p[:, 0], traj.p[0, 0], rtol=1e-12)
     np.testing.assert_allclose(traj["spin"][-1] / 300, 1 - 0.526, atol=1e-3)
     exact = st.simulate(m.build(), {}, v0={"spin": 300.0}, duration=1.0, dt=0.01, method=st.Variational("exp"))
     np.testing.assert_allclose(exact["spin"][-1], 300, rtol=1e-9)
+    with pytest.warns(UserWarning, match=r"too long for the motion"):
+        divided = st.simulate(m.build(), {}, v0={"spin": 300.0}, duration=1.0, dt=0.01)
+    np.testing.assert_allclose(divided["spin"][-1], 300, rtol=0.02)
 
 
 def test_chord_says_when_a_rotation_is_too_fast():

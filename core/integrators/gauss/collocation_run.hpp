@@ -2,14 +2,15 @@
 // R exp(w(t)) of polynomial w about the middle of each step (see Chart). Order 2s with s stages, symplectic and
 // symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side, starting from
 // the polynomial through the stages of the steps before, until little is left of each equation, relative to its terms.
+// Where velocities decay within a step, a simplified Newton iteration finds them (stage_newton.hpp).
 #pragma once
 
 #include "integrators/gauss/chart_flow.hpp"
+#include "integrators/gauss/stage_newton.hpp"
 #include "integrators/gauss/stage_predictor.hpp"
 #include "integrators/gauss/stage_residual.hpp"
 #include "integrators/method_options.hpp"
 #include "integrators/run_interface.hpp"
-#include "integrators/substeps.hpp"
 
 namespace symplectree {
 
@@ -18,10 +19,14 @@ template <int W>
 class CollocationRun final : public Run {
  public:
   CollocationRun(const Model& m, const MethodOptions& options, int stages)
-      : m_(m), t_(gauss_tableau(stages)), max_iterations_(options.max_iterations), substeps_(options.substeps),
-        state_(m), report_(m), one_(m), all_(m), charts_(m), size_(2 * m.nv + 3 * m.quaternions.size()),
-        start_(2 * m.nv), end_(2 * m.nv), slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), newest_(size_),
-        last_(size_), before_(size_), residual_(m, options.tolerance) {
+      : m_(m), t_(gauss_tableau(stages)), max_iterations_(options.max_iterations), state_(m), report_(m), one_(m),
+        all_(m), charts_(m), size_(2 * m.nv + 3 * m.quaternions.size()), start_(2 * m.nv), end_(2 * m.nv),
+        slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), newest_(size_), last_(size_), before_(size_),
+        residual_(m, options.tolerance), lift_(m, t_), newton_(m, t_) {
+    damped_ = m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m);
+    const std::array<double, 4> mode = highest_mode(t_);
+    for (int i = 0; i < W; ++i) mode_.set(i, mode[std::min(i, stages - 1)]);
+    for (int j = 0; j < stages; ++j) weighted_mode_[j] = mode[j] * t_.b[j];
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
@@ -32,22 +37,39 @@ class CollocationRun final : public Run {
   void reset(const double* q, const double* p, const double*) override {
     std::copy(q, q + m_.nq, state_.q.begin());
     std::copy(p, p + m_.nv, state_.x.begin());
-    known_ = 0;
+    known_ = measured_ = 0;
   }
 
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion&) override {
-    struct Nothing {};
-    if (attempt(t, h, forces)) return true;
-    const std::vector<double> q = state_.q, p = state_.x;
-    const auto halfway = [](Nothing) { return Nothing{}; };
-    const auto part = [&](const StepPart<Nothing>& s) { return attempt(s.start, s.length, forces); };
-    if (take_in_halves(StepPart<Nothing>{t, h, {}}, substeps_, report_.halvings, halfway, part)) return true;
-    reset(q.data(), p.data(), nullptr);
-    return false;
+    return attempt(t, h, forces);
   }
 
   // v = M(q)⁻¹ p.
   void velocity(double* v) override { velocity_of_momentum(m_, state_.q.data(), state_.x.data(), v, one_.w); }
+  // ½ p_kᵀ M⁻¹ p_k of the modes k = s and s − 1 of momenta over the step (coefficients of Legendre's polynomials), from
+  // the modes k − 1 of their rates; the second as its share of the mode s would be, were the modes to fall evenly.
+  double unresolved_energy(double scale) override {
+    const int s = t_.stages;
+    const auto energy = [&](int k) {  // of mode k
+      std::array<double, 4> weight{};
+      for (int i = 0; i < s; ++i) {
+        const double x = 2 * t_.c[i] - 1;
+        const double P[4] = {1, x, 1.5 * x * x - 0.5, 2.5 * x * x * x - 1.5 * x};
+        weight[i] = (2 * k - 1) * t_.b[i] * P[k - 1];
+      }
+      for (int j = 0; j < m_.nv; ++j) {
+        double sum = 0;
+        for (int i = 0; i < s; ++i) sum += weight[i] * rate_[m_.nv + j][i];
+        slope_[j] = h_ / (2 * (2 * k - 1)) * sum;
+      }
+      velocity_of_momentum(m_, state_.q.data(), slope_.data(), end_.data(), one_.w);
+      double twice = 0;
+      for (int j = 0; j < m_.nv; ++j) twice += slope_[j] * end_[j];
+      return 0.5 * twice / (2 * k + 1);
+    };
+    const double before = energy(s - 1);
+    return std::max(energy(s), before * std::pow(before / scale, 1.0 / (s - 1)));
+  }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 
@@ -61,17 +83,40 @@ class CollocationRun final : public Run {
 
   // One step, or part of one; false when the stages are not found, and the state stays.
   bool attempt(double t, double h, const ForceSource& forces) {
+    if (!damped_) return find_stages(t, h, forces);
+    if (stiff_ || measured_ == 0) measure(forces);
+    --measured_;
+    stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
+    if (find_stages(t, h, forces)) return true;
+    if (stiff_) return false;
+    measure(forces);  // drag may have grown since
+    stiff_ = true;
+    return find_stages(t, h, forces);
+  }
+
+  // How velocities decay at the state.
+  void measure(const ForceSource& forces) {
+    velocity(slope_.data());
+    newton_.measure(state_.q.data(), slope_.data(), forces.inputs);
+    measured_ = kMeasureAgain;
+  }
+
+  bool find_stages(double t, double h, const ForceSource& forces) {
     if (h != h_) known_ = 0;
     h_ = h;
     charts_.begin(state_.q.data(), state_.x.data(), start_.data());
     predict(t, forces);
+    if (stiff_) newton_.factorize(h, lift_);
+    const std::vector<double> drag = stiff_ ? newton_.drag() : std::vector<double>();
     const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
     const StageSums<W> sums{h, t_.stages, a_};
     StageChange last{INFINITY, INFINITY, INFINITY};
     for (int it = 0; it < max_iterations_; ++it) {
       ++report_.iterations;
       together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
-      if (it == 0) together ? residual_.scale(sums, start_, rate_, all_) : residual_.scale(sums, start_, rate_, one_);
+      if (stiff_) newton_.correct(h, lift_, start_, z_, rate_);
+      if (it == 0)
+        together ? residual_.scale(sums, start_, rate_, all_, drag) : residual_.scale(sums, start_, rate_, one_, drag);
       const StageChange change = residual_.change(sums, rate_, newest_);
       if (!std::isfinite(change.rates)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
@@ -86,12 +131,12 @@ class CollocationRun final : public Run {
 
   // rate_ ← a guess for the stages.
   void predict(double t, const ForceSource& forces) {
-    if (known_ == 0) {
+    if (known_ == 0 || stiff_) {
       std::fill(change_.begin(), change_.end(), 0.0);
       charts_.centre(change_.data(), start_.data());
       one_.evaluate(charts_, start_.data(), slope_.data(),
                     [&](auto* x, auto* u) { return at_instant(forces, t, x, u); });
-      for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(slope_[k]);
+      for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(stiff_ && k >= m_.nv ? 0.0 : slope_[k]);
       return;
     }
     const Predictor<W>& predictor = predictors_[known_ > 1 ? best_ : 0];
@@ -118,10 +163,20 @@ class CollocationRun final : public Run {
     z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
   }
 
+  // What joint dampers have more weight by, from the rates of velocities, after place_stage.
+  void lift_stages(double h) {
+    for (const int j : lift_.velocities) {
+      double sum = 0;
+      for (int i = 0; i < t_.stages; ++i) sum += weighted_mode_[i] * rate_[j][i];
+      z_[m_.nv + j] -= Pack<W>(h * lift_(j, h) * sum) * mode_;
+    }
+  }
+
   // rate_ ← those of all stages side by side; newest_ ← the rates before.
   void iterate_together(double h, const ForceSource& forces) {
     centre(h);
     for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
+    lift_stages(h);
     all_.evaluate(charts_, z_.data(), newest_.data(),
                   [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
     std::swap(newest_, rate_);
@@ -132,10 +187,11 @@ class CollocationRun final : public Run {
     newest_ = rate_;
     centre(h);
     for (int i = 0; i < t_.stages; ++i) {
-      for (int k = 0; k < 2 * m_.nv; ++k) {
-        place_stage(k, h);
-        end_[k] = z_[k][i];
+      if (i == 0 || !stiff_) {  // Newton's step is that of all stages together
+        for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
+        lift_stages(h);
       }
+      for (int k = 0; k < 2 * m_.nv; ++k) end_[k] = z_[k][i];
       const double at = t + t_.c[i] * h;
       one_.evaluate(charts_, end_.data(), slope_.data(),
                     [&](auto* x, auto* u) { return at_instant(forces, at, x, u); });
@@ -176,7 +232,7 @@ class CollocationRun final : public Run {
 
   const Model& m_;
   Tableau t_;
-  int max_iterations_, substeps_;
+  int max_iterations_;
   RunState state_;
   RunReport report_;
   ChartFlow<double> one_;
@@ -191,6 +247,14 @@ class CollocationRun final : public Run {
   std::size_t best_ = 0;
   double h_ = 0;
   StageResidual<W> residual_;
+  static constexpr double kStiff = 0.3;     // steps times rate of decay, above which Newton's iteration is faster
+  static constexpr int kMeasureAgain = 32;  // steps after which the rate of decay is looked at again
+  DamperLift lift_;
+  StageNewton newton_;
+  Pack<W> mode_;                           // the highest mode at the stages
+  std::array<double, 4> weighted_mode_{};  // times the weights b
+  bool damped_ = false, stiff_ = false;    // do forces depend on velocities? do these decay within a step?
+  int measured_ = 0;                       // for how many steps the rate of decay still counts
 };
 
 }  // namespace symplectree

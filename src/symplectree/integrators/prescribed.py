@@ -91,14 +91,29 @@ class Prescribed:
         return self.configurations(times), self.rates(times)
 
     def native_rows(self, first: int, steps: int, stages: Array, *, accelerations: bool = False) -> Any:
-        """These rows as the core takes them; with accelerations at the beginnings, middles and ends of the steps."""
+        """These rows as the core takes them; with accelerations at the beginnings, middles and ends of the steps. Of parts
+        of steps the core asks for the same."""
         import symplectree._core as core
 
         if not self and self._nothing is not None:
             return self._nothing
         targets, rates = self.rows(first, steps, stages)
         halves = np.array([self.dt * (first + 0.5 * k) for k in range(2 * steps + 1 if self and accelerations else 0)])
-        rows = core.PrescribedRows(targets=targets, rates=rates, accelerations=self.accelerations(halves))
+        count, (nq, nv) = len(stages) if self else 0, (self.model.nq, self.model.nv)
+        part = np.empty((count, nq)), np.empty((count, nv)), np.empty((3 if self else 0, nv))
+        ends = np.cumsum(stages)
+
+        def of_part(t: float, h: float) -> None:
+            times = t + h * ends
+            whole = self.dt * np.round(times / self.dt)  # steps end where they would undivided
+            times = np.where(np.abs(times - whole) < 1e-9 * self.dt, whole, times)
+            part[0][:], part[1][:] = self.configurations(times), self.rates(times)
+            part[2][:] = self.accelerations(t + h * np.array((0.0, 0.5, 1.0)))
+
+        rows = core.PrescribedRows(
+            targets=targets, rates=rates, accelerations=self.accelerations(halves), function=of_part if self else None,
+            part_targets=part[0], part_rates=part[1], part_accelerations=part[2],
+        )  # fmt: skip
         self._nothing = None if self else rows
         return rows
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -24,24 +25,29 @@ ACTIONS = ("cayley", "chord", "exp", "midpoint")
 SOLVERS = ("newton", "riqn", "broyden", "dense")
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")
 # Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step
-# (Hairer, Lubich, Wanner, V.3.2: Suzuki (1990); Kahan and Li (1997); Suzuki and Umeno (1993), (3.11)).
+# (Hairer, Lubich, Wanner, V.3.2: Suzuki (1990); of orders 6 and 8 Kahan and Li (1997)).
 _SUZUKI = 1 / (4 - 4 ** (1 / 3))
 _KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
-_SUZUKI_UMENO = (
-    0.74167036435061295344822780,
-    -0.40910082580003159399730010,
-    0.19075471029623837995387626,
-    -0.57386247111608226665638773,
-    0.29906418130365592384446354,
-    0.33462491824529818378495798,
-    0.31529309239676659663205666,
+_KAHAN_LI_8 = (
+    0.13020248308889008087881763,
+    0.56116298177510838456196441,
+    -0.38947496264484728640807860,
+    0.15884190655515560089621075,
+    -0.39590389413323757733623154,
+    0.18453964097831570709183254,
+    0.25837438768632204729397911,
+    0.29501172360931029887096624,
 )
 COMPOSITIONS = {
     2: (1.0,),
     4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
     6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
-    8: (*_SUZUKI_UMENO, 1 - 2 * sum(_SUZUKI_UMENO), *reversed(_SUZUKI_UMENO)),
+    8: (*_KAHAN_LI_8, 1 - 2 * sum(_KAHAN_LI_8), *reversed(_KAHAN_LI_8)),
 }
+FINEST = 20  # how often a step may be halved to be accurate
+TRIAL = 32  # steps by which the cheapest order is chosen
+HANDY = 1e-3  # the accuracy up to which that is 2 if it is not tried
+NEWTON_WORK = 2.0  # an iteration of Newton's method, errors judged, in iterations of all stages side by side
 ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
@@ -59,10 +65,10 @@ class Variational:
         three more sweeps, both four; when they are more than nv/3, or with constraints, prescribed coordinates or
         elements of the user's own, "newton" is "dense", O(n³)).
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
-    order: 2, or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in smooth motion.
-        Then action, alpha, solver and guess do not matter. With constraints, coordinates that follow others
-        (`eliminate=True`) or prescribed ones: 4 (Suzuki), 6 (Kahan and Li) and 8 (Suzuki and Umeno) by symmetric
-        composition of 5, 9 and 15 steps of the action, some of them backwards.
+    order: 2 (the default), or 4, 6, 8 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for accuracy in
+        smooth motion. Then action, alpha, solver and guess do not matter. With constraints, coordinates that follow
+        others (`eliminate=True`) or prescribed ones: 4 (Suzuki), 6 and 8 (Kahan and Li) by symmetric composition of 5,
+        9 and 17 steps of the action, some of them backwards.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4);
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
@@ -72,24 +78,38 @@ class Variational:
         p − Jᵀμ⁻ + … = 0; of collocation those of its stages, Δqᵢ = h Σ aᵢⱼ q̇ⱼ and pᵢ = p + h Σ aᵢⱼ ṗⱼ. None is as
         accurate as the order deserves: 1e-11 at order 2 and in compositions, rounding in collocation, where 1e-12
         saves a fifth of the time.
-    max_iterations: of the solver from one guess; substeps: how often a step without solution may be halved.
+    max_iterations: of the solver from one guess.
+    substeps: how often a step may be halved that has no solution, or in which joints turn by more than a quarter of a
+        radian and the energy would err by more than about a hundredth of it; see `Trajectory.substeps`. 0 gives the bare
+        method.
+    accuracy: of the energy, relative to what is exchanged in the motion, instead of a length of steps: dt is then the
+        spacing of states, and each of these steps is divided into 2, 4, 8 … parts where the motion needs it, by what both
+        ends of a part and its stages say of its error, so that reversed runs divide alike. Energy then stays within
+        about ten times the accuracy. Unless order is given, it is "auto": the cheapest by a trial on the first steps.
     """
 
     action: Literal["cayley", "chord", "exp", "midpoint"] = "cayley"
     alpha: float = 0.5
-    order: Literal[2, 4, 6, 8] = 2
+    order: Literal[2, 4, 6, 8, "auto"] | None = None
     solver: Literal["newton", "riqn", "broyden", "dense"] = "newton"
     guess: Literal["extrapolate", "current", "velocity", "acceleration"] = "extrapolate"
     tol: float | None = None
     max_iterations: int = 50
     substeps: int = 6
+    accuracy: float | None = None
 
     def __post_init__(self) -> None:
         for name, known in (("action", ACTIONS), ("solver", SOLVERS), ("guess", GUESSES)):
             if getattr(self, name) not in known:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give one of {', '.join(map(repr, known))}")
-        if self.order not in (2, 4, 6, 8):
-            raise ModelError(f"order is {self.order!r}; give 2, 4, 6 or 8")
+        if self.accuracy is not None and not (is_positive(self.accuracy) and self.accuracy < 1):
+            raise ModelError(f"accuracy is {self.accuracy!r}; give a number between 0 and 1, as 1e-6")
+        if self.order is None:
+            object.__setattr__(self, "order", 2 if self.accuracy is None else "auto")
+        if self.order == "auto" and self.accuracy is None:
+            raise ModelError("order is 'auto', which needs an accuracy to be chosen for, as accuracy=1e-6")
+        if self.order not in (2, 4, 6, 8, "auto") or isinstance(self.order, bool):
+            raise ModelError(f"order is {self.order!r}; give 2, 4, 6, 8 or 'auto'")
         if not is_fraction(self.alpha):
             raise ModelError(f"alpha is {self.alpha!r}; give a number from 0 to 1")
         if self.action == "midpoint" and self.solver not in ("newton", "dense"):
@@ -99,7 +119,29 @@ class Variational:
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
-        return VariationalRun(self, model, q, momenta(model, q, v), dt=dt, forces=forces, prescribed=prescribed)
+        p = momenta(model, q, v)
+
+        def start(method: Variational) -> VariationalRun:
+            return VariationalRun(method, model, q, p, dt=dt, forces=forces, prescribed=prescribed)
+
+        return start(self if self.order != "auto" else replace(self, order=cheapest_order(self, start)))
+
+
+def cheapest_order(method: Variational, start: Callable[[Variational], VariationalRun]) -> Literal[2, 4, 6, 8]:
+    """The order that takes the least work in the first steps; by the accuracy alone where these would call functions of
+    the user's, which may remember how often they were called."""
+    orders: tuple[Literal[2, 4, 6, 8], ...] = (2, 4, 6, 8)
+    work = []
+    for order in orders:
+        run = start(replace(method, order=order))
+        if run.forces.function is not None or any(not user.tapes for user in run.model.tables.users):
+            return 2 if method.accuracy is not None and method.accuracy >= HANDY else 8
+        nothing = np.empty((1, run.model.nq)), np.empty((1, run.model.nv))
+        steps = min(TRIAL, round(run.prescribed.end / run.dt) if run.prescribed.end < np.inf else TRIAL)
+        done = run.advance(0, steps, steps, *nothing) if steps else 0
+        count = float(run.counts[0][2][0, 0]) if done == steps and steps else np.inf
+        work.append(count * (NEWTON_WORK if run._composed else 1.0))
+    return orders[int(np.argmin(work))]
 
 
 @lru_cache(maxsize=64)
@@ -116,7 +158,9 @@ def native_options(method: Any, tol: float, effort: int = 1) -> Any:
         guess=core.Guess[getattr(method, "guess", "extrapolate")],
         tolerance=tol if method.tol is None else float(method.tol),
         max_iterations=effort * method.max_iterations,
-        substeps=method.substeps,
+        substeps=FINEST if getattr(method, "accuracy", None) else method.substeps,
+        accuracy=float(getattr(method, "accuracy", None) or 0.0),
+        order=method.order,
     )
 
 
@@ -150,7 +194,7 @@ class VariationalRun:
         self._composed = method.order == 2 or bool(model.full.rows or prescribed)
         self.compares_poses = self._composed and method.action in ("cayley", "chord", "exp")
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
-        self._fastest, self._shortened = 0.0, 0
+        self._fastest, self._shortest, self._shortened = 0.0, np.inf, 0
         self._native: Any = None
         self.q, self.x = np.array(q), np.array(p)
         self.counts: list[tuple[int, int, Array]] = []
@@ -161,7 +205,7 @@ class VariationalRun:
         import symplectree._core as core
 
         method, model = self.method, self.model
-        self._fastest = self._turn()
+        self._fastest, self._shortest = self._turn(), self._shortest_part()
         if self._composed:
             found = model.step_code if self._specialised() else None
             code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
@@ -200,6 +244,10 @@ class VariationalRun:
         """The largest angle by which a joint turned in one step [rad]."""
         return max(self._fastest, 0.0 if self._native is None else self._native.largest_turn)
 
+    def _shortest_part(self) -> float:
+        """The length of the shortest part of a step that was divided [s]."""
+        return min(self._shortest, np.inf if self._native is None else self._native.shortest)
+
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         recorded = RecordedRows(self.model, self.prescribed, steps // save_every, counts=2)
         self.counts.append((first, save_every, recorded.rows))
@@ -210,7 +258,9 @@ class VariationalRun:
                 steps=steps,
                 save_every=save_every,
                 forces=self.forces.native_rows(first, steps),
-                prescribed=self.prescribed.native_rows(first, steps, self._stages),
+                prescribed=self.prescribed.native_rows(
+                    first, steps, self._stages, accelerations=getattr(self.method, "accuracy", None) is not None
+                ),
                 recording=recorded.recording(q_saved, x_saved),
             )
         finally:  # a force function may raise
@@ -236,10 +286,11 @@ class VariationalRun:
                 "the model's compiled step is that of action 'cayley', solver 'newton' and order 2 without prescribed "
                 "coordinates; this run took the general one"
             )
-        if self._shortened:
+        if self._shortened and getattr(self.method, "accuracy", None) is None:
             said.append(
-                f"{self._shortened} steps had no solution at dt = {self.dt:g} and were taken as shorter ones; see "
-                "Trajectory.substeps, or take a smaller dt"
+                f"{self._shortened} steps or parts of steps were too long for the motion at dt = {self.dt:g} and were "
+                f"taken as two shorter ones each, down to {self._shortest_part():.3g} s; see Trajectory.substeps, take a "
+                "smaller dt, or give an accuracy instead: st.Variational(accuracy=1e-6)"
             )
         if self._composed and self.method.action == "cayley" and turn > COARSE:
             half = min(turn, np.pi) / 2

@@ -82,7 +82,12 @@ def simulate(
     source, method = ForceSource(model, forces, steps), chosen(method)
     run = method.start(model, q, v, dt, source, motion)
     settings = Settings(
-        float(dt), steps, int(save_every), repr(method), constant_forces(source), constant_motions(prescribed, motion)
+        float(dt),
+        steps,
+        int(save_every),
+        _text(run, method),
+        constant_forces(source),
+        constant_motions(prescribed, motion),
     )
     return _completed(Recording(model, run, settings, motion), progress, out)
 
@@ -139,10 +144,15 @@ def resume(
     else:
         run = method.start(model, earlier.q[-1], earlier.v[-1], settings.dt, source, motion)
         restart = _taken_over(earlier, run)
-    settings = replace(settings, steps=steps, method=repr(method))
+    settings = replace(settings, steps=steps, method=_text(run, method))
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
     return _completed(recording, progress, path, in_file=round(earlier.t[-1] / settings.dt))
+
+
+def _text(run: Run, method: Method) -> str:
+    """The method as files name it, with what the run has chosen for itself."""
+    return repr(run.method if isinstance(run, VariationalRun) else method)
 
 
 def _taken_over(earlier: Trajectory, run: Run) -> Restart:

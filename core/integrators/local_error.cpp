@@ -1,0 +1,81 @@
+#include "integrators/local_error.hpp"
+
+namespace symplectree {
+
+LocalError::LocalError(const Model& m, bool turning)
+    : m_(m), turning_(turning), weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv) {}
+
+double LocalError::weight_energy() const {
+  const double g = std::sqrt(dot(m_.gravity, m_.gravity));
+  std::vector<double> reach(m_.size());  // from the ground to each body's centre, along the joints
+  double energy = 0;
+  const auto length = [](const Vec3<double>& x) { return std::sqrt(dot(x, x)); };
+  for (int i = 1; i < m_.size(); ++i) {
+    const Body& b = m_.bodies[i];
+    const bool first = b.parent == 0;
+    reach[i] = (first ? 0 : reach[b.parent] + length(b.base_point)) + length(b.centre);
+    energy += b.mass * g * reach[i];
+  }
+  return energy;
+}
+
+double LocalError::spring_energy(const double* q) const {
+  double energy = 0;
+  for (const JointSpring& e : m_.joint_springs) add_energy(e, q, energy);
+  add_pair_energy(m_, w_, energy);
+  return std::fabs(energy);
+}
+
+// Σ |V̈| of the springs while bodies keep their twists.
+double LocalError::spring_rates(const double* v) const {
+  double sum = 0;
+  for (const JointSpring& e : m_.joint_springs) sum += std::fabs(e.stiffness) * v[e.v] * v[e.v];
+  m_.for_pairs([&](const auto& row) {
+    if (!row.elastic()) return;
+    const Spatial<double>&V_a = w_.V[row.a.body], &V_b = w_.V[row.b.body];
+    const Gauge<DualOf<double>> g = moving_gauge(row, w_, V_a, V_b);
+    const auto along = [](const Spatial<DualOf<double>>& f, const Spatial<double>& V) {
+      return DualOf<double>{dot(value_parts<double>(f), V), dot(slope_parts<double>(f), V)};
+    };
+    sum += std::fabs((row.tension(g, m_.potentials) * (along(g.a, V_a) + along(g.b, V_b))).slope);
+  });
+  return sum;
+}
+
+ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSource& forces,
+                                  const double* accelerations) {
+  const double *q = state.q.data(), *v = v_.data();
+  dynamics_.velocity(q, state.x.data(), state.rates.data(), v_.data());
+  if (forces.varies()) forces.update(t, q, v);
+  if (accelerations) {
+    std::copy(accelerations, accelerations + m_.nv, a_.begin());
+  } else {
+    std::fill(a_.begin(), a_.end(), 0.0);
+  }
+  dynamics_.acceleration(q, v, forces.tau, forces.inputs, a_.data());
+  double kinetic = 0, accelerating = 0, turning = 0;
+  sines_and_cosines(q, m_.nq, w_.sine.data(), w_.cosine.data());
+  for (int i = 1; i < m_.size(); ++i) {
+    const Body& b = m_.bodies[i];
+    place_body<1>(b, q, w_.pose[i], w_);
+    move_body(b, i, v, w_);
+    Spatial<double>& A = w_.acceleration[i];
+    A = shift_motion(w_.acceleration[b.parent], w_.pose[i].r) + w_.bias[i];
+    for (int j = b.v; j < b.v + b.nv; ++j) A += a_[j] * w_.S[j];
+    const Spatial<double>& V = w_.V[i];
+    const auto twice = [&](const Spatial<double>& x) {
+      const Vec3<double> local = transposed_times(w_.pose[i].R, x.angular);
+      return dot(local, b.inertia * local);
+    };
+    const double spin = twice(V);
+    kinetic += spin + b.mass * dot(V.linear, V.linear);
+    accelerating += twice(A) + b.mass * dot(A.linear, A.linear);
+    turning += spin * dot(V.angular, V.angular);
+  }
+  for (int j = 0; j < m_.nv; ++j)
+    kinetic += m_.armature[j] * v[j] * v[j], accelerating += m_.armature[j] * a_[j] * a_[j];
+  return {weight_ + 0.5 * kinetic + spring_energy(q),
+          accelerating / 24 + (turning_ ? turning / 12 : 0) + spring_rates(v) / 12};
+}
+
+}  // namespace symplectree

@@ -1,0 +1,44 @@
+// How much energy a step puts wrong, judged in a state.
+//
+// A variational step of order 2 keeps H + h² H₂ + O(h⁴), and H₂ is what its energy errs by. Of the action cayley in the
+// plane H₂ = Σ [m |a_c|²/24 + I ω̇²/24 − I ω⁴/12] + V̈/12 over the bodies, with a_c the acceleration of the centre of
+// mass (backward error analysis; Hairer, Lubich, Wanner, IX). Taken here is the sum of the sizes of these terms, in
+// space and with springs as all of V̈ that is counted: it is no less than |H₂| where the terms differ in sign, and the
+// same when time runs backwards.
+#pragma once
+
+#include "integrators/run_interface.hpp"
+#include "integrators/state_dynamics.hpp"
+
+namespace symplectree {
+
+// Of a state: what energies are measured against, and H₂, by h² of which a step of h errs.
+struct ShadowEnergy {
+  double scale = 0, per_square = 0;
+};
+
+class LocalError {
+ public:
+  // `turning`: do steps turn bodies by another angle than they should (terms I ω⁴), as cayley and chord do?
+  LocalError(const Model& m, bool turning);
+
+  void set_prescribed(const std::vector<char>& velocities) { dynamics_.set_prescribed(velocities); }
+
+  // In a state of momenta at time t; `accelerations` (nv) of prescribed coordinates, null where there are none.
+  ShadowEnergy in_state(const RunState& state, double t, const ForceSource& forces, const double* accelerations);
+
+ private:
+  // Potential energy that falls through the length of the mechanism would release.
+  double weight_energy() const;
+  double spring_energy(const double* q) const;
+  double spring_rates(const double* v) const;
+
+  const Model& m_;
+  bool turning_;
+  double weight_;
+  StateDynamics dynamics_;
+  Workspace<double> w_;
+  std::vector<double> v_, a_;
+};
+
+}  // namespace symplectree

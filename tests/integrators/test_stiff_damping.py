@@ -1,0 +1,76 @@
+"""Strong damping at orders 4, 6 and 8: no shorter steps, and in the limit the motion creeps, C v = F(q)."""
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from mechanisms import planar_chain
+
+ORDERS = [4, 6, 8]
+
+
+def damped_chain(links, damping):
+    m = planar_chain(links)
+    model = m.build()
+    for name in model.velocities:
+        m.add(st.JointDamper(name, damping))
+    return m.build()
+
+
+def run(model, order, duration=1.0, dt=0.01, q=0.6, v=1.0, **options):
+    start = np.full(model.nq, q), np.full(model.nv, v)
+    return st.simulate(
+        model, start[0], v0=start[1], duration=duration, dt=dt, method=st.Variational(order=order), **options
+    )
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("links", [2, 5])
+@pytest.mark.parametrize("damping", [1e4, 1e9])
+def test_strong_joint_dampers_let_the_motion_creep(order, links, damping):
+    model = damped_chain(links, damping)
+    traj = run(model, order)
+    creep = -st.bias_forces(model, traj.q[-1], np.zeros(model.nv)) / damping
+    assert traj.substeps.sum() == 0
+    assert np.abs(traj.v[-1] - creep).max() < 1e-3
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("links", [2, 5])
+def test_dampers_that_end_motion_in_a_few_steps(order, links):
+    """Against steps that are short for these dampers; the fastest motion ends within 1 ms."""
+    model = damped_chain(links, 1e2)
+    traj, exact = run(model, order, duration=0.5), run(model, 8, duration=0.5, dt=1e-3)
+    assert traj.substeps.sum() == 0
+    assert np.abs(traj.q[-1] - exact.q[-1]).max() < 1e-4
+    assert np.abs(traj.v[-1] - exact.v[-1]).max() < 1e-3
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_order_with_joint_dampers(order):
+    model = damped_chain(2, 0.3)
+    exact = run(model, 8, duration=0.4, dt=0.0025).q[-1]
+    steps = {4: (0.02, 0.01), 6: (0.04, 0.02), 8: (0.08, 0.04)}[order]
+    errors = [np.abs(run(model, order, duration=0.4, dt=dt).q[-1] - exact).max() for dt in steps]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("damping", [1e2, 1e4, 1e6])
+def test_strong_drag_of_a_formula_force_needs_no_shorter_steps(order, damping):
+    m = planar_chain(2)
+    name = m.build().velocities[0]
+    m.add(st.FormulaForce(lambda q, v: [-damping * v[0]], coordinates=[name]))
+    traj = run(m.build(), order, duration=0.3)
+    assert traj.substeps.sum() == 0
+    assert np.all(np.isfinite(traj.q))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("damping", [1e2, 1e4])
+def test_strong_damper_between_bodies_needs_no_shorter_steps(order, damping):
+    m = planar_chain(3)
+    frames = ("link0", "link1")
+    m.add(st.RotarySpring(*frames, axis=(0, 1, 0), damping=damping, stiffness=0.0))
+    traj = run(m.build(), order, duration=0.3)
+    assert traj.substeps.sum() == 0
