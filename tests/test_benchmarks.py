@@ -15,6 +15,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = {
     "step_cost.py": ["--sizes", "2", "--budget", "0.01"],
     "work_precision.py": ["--sizes", "2", "--durations", "1.5"],
+    "reliability.py": ["--quick"],
     "llps16.py": ["--sizes", "3", "--level", "0"],
     "dynamics.py": ["--budget", "0.01"],
     "derivatives.py": ["--sizes", "2", "--long", "3", "80", "--budget", "0.01"],

@@ -3,7 +3,10 @@
 namespace symplectree {
 
 LocalError::LocalError(const Model& m, bool turning)
-    : m_(m), turning_(turning), weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv) {}
+    : m_(m), turning_(turning), dissipative_(m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m)),
+      weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv), middle_(m.nq) {
+  m.for_pairs([&](const auto& row) { pair_springs_ |= row.elastic(); });
+}
 
 double LocalError::weight_energy() const {
   const double g = std::sqrt(dot(m_.gravity, m_.gravity));
@@ -19,11 +22,25 @@ double LocalError::weight_energy() const {
   return energy;
 }
 
-double LocalError::spring_energy(const double* q) const {
-  double energy = 0;
-  for (const JointSpring& e : m_.joint_springs) add_energy(e, q, energy);
-  add_pair_energy(m_, w_, energy);
-  return std::fabs(energy);
+bool LocalError::is_conservative(const ForceSource& forces) const {
+  if (dissipative_ || forces.varies() || dynamics_.has_prescribed()) return false;
+  const auto zero = [](double f) { return f == 0; };
+  return std::all_of(forces.tau, forces.tau + m_.nv, zero) &&
+         std::all_of(forces.inputs, forces.inputs + m_.inputs, zero) && m_.wrenches.empty() && m_.joint_forces.empty();
+}
+
+LocalError::Bend LocalError::spring_bend(const double* q0, const double* q1) {
+  const auto energy = [&](const double* q) {
+    compute_poses(m_, q, w_);
+    double sum = 0;
+    add_pair_energy(m_, w_, sum);
+    return sum;
+  };
+  increments(m_, q0, q1, v_.data());
+  for (double& d : v_) d *= 0.5;
+  retract(m_, q0, v_.data(), middle_.data());
+  const double V0 = energy(q0), V1 = energy(q1);
+  return {std::fabs(V0 - 2 * energy(middle_.data()) + V1) / 3, weight_ + std::max(std::fabs(V0), std::fabs(V1))};
 }
 
 // Σ |V̈| of the springs while bodies keep their twists.
@@ -53,7 +70,7 @@ ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSo
     std::fill(a_.begin(), a_.end(), 0.0);
   }
   dynamics_.acceleration(q, v, forces.tau, forces.inputs, a_.data());
-  double kinetic = 0, accelerating = 0, turning = 0;
+  double kinetic = 0, falling = 0, accelerating = 0, turning = 0;
   sines_and_cosines(q, m_.nq, w_.sine.data(), w_.cosine.data());
   for (int i = 1; i < m_.size(); ++i) {
     const Body& b = m_.bodies[i];
@@ -69,12 +86,14 @@ ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSo
     };
     const double spin = twice(V);
     kinetic += spin + b.mass * dot(V.linear, V.linear);
+    falling += b.mass * dot(m_.gravity, w_.pose[i].x);
     accelerating += twice(A) + b.mass * dot(A.linear, A.linear);
     turning += spin * dot(V.angular, V.angular);
   }
   for (int j = 0; j < m_.nv; ++j)
     kinetic += m_.armature[j] * v[j] * v[j], accelerating += m_.armature[j] * a_[j] * a_[j];
-  return {weight_ + 0.5 * kinetic + spring_energy(q),
+  const double springs = spring_energy(m_, q, w_);
+  return {0.5 * kinetic - falling + springs, weight_ + 0.5 * kinetic + std::fabs(springs),
           accelerating / 24 + (turning_ ? turning / 12 : 0) + spring_rates(v) / 12};
 }
 

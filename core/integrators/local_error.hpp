@@ -12,9 +12,9 @@
 
 namespace symplectree {
 
-// Of a state: what energies are measured against, and H₂, by h² of which a step of h errs.
+// Of a state: its energy, what energies are measured against, and H₂, by h² of which a step of h errs.
 struct ShadowEnergy {
-  double scale = 0, per_square = 0;
+  double energy = 0, scale = 0, per_square = 0;
 };
 
 class LocalError {
@@ -24,21 +24,30 @@ class LocalError {
 
   void set_prescribed(const std::vector<char>& velocities) { dynamics_.set_prescribed(velocities); }
 
+  // Is energy kept under forces tau and inputs: are there no dampers, forces or prescribed coordinates?
+  bool is_conservative(const ForceSource& forces) const;
+  // Are there springs between bodies, whose force may change within a step though joints turn little?
+  bool has_pair_springs() const { return pair_springs_; }
+  // h² V̈/12 of these springs over a step from q0 to q1, from their energies at its ends and half-way; and what it may
+  // be measured against at least.
+  struct Bend {
+    double size = 0, scale = 0;
+  };
+  Bend spring_bend(const double* q0, const double* q1);
   // In a state of momenta at time t; `accelerations` (nv) of prescribed coordinates, null where there are none.
   ShadowEnergy in_state(const RunState& state, double t, const ForceSource& forces, const double* accelerations);
 
  private:
   // Potential energy that falls through the length of the mechanism would release.
   double weight_energy() const;
-  double spring_energy(const double* q) const;
   double spring_rates(const double* v) const;
 
   const Model& m_;
-  bool turning_;
+  bool turning_, dissipative_, pair_springs_ = false;
   double weight_;
   StateDynamics dynamics_;
   Workspace<double> w_;
-  std::vector<double> v_, a_;
+  std::vector<double> v_, a_, middle_;
 };
 
 }  // namespace symplectree

@@ -17,6 +17,10 @@ class StateDynamics {
   }
   // Are there neither constraints nor prescribed coordinates?
   bool is_free() const { return free_; }
+  bool has_prescribed() const {
+    const std::vector<char>& given = constrained_.prescribed;
+    return std::find(given.begin(), given.end(), 1) != given.end();
+  }
 
   // v = M(q)⁻¹ p, of p without what constraints take from it; prescribed velocities are those of `rates`.
   void velocity(const double* q, const double* p, const double* rates, double* v) {

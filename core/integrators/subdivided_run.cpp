@@ -9,6 +9,8 @@ constexpr double kTurn = 0.25;   // angle [rad] below which a step is within its
 constexpr double kRange = 0.01;  // the accuracy of steps of collocation that are just within their range
 // Bounds h² H₂/E of other steps that are: of those of order 2, and of compositions of shorter ones.
 constexpr double kRangeOfStep = 0.003, kRangeOfComposition = 0.03;
+// What the energy may change by in a part, relative to the accuracy, where nothing changes it; and what is rounding.
+constexpr double kChange = 0.3, kRounding = 1e-13;
 // What the mode that is not resolved has at most of the energy that may be wrong, for steps of orders 4 to 8 to be as
 // accurate as is asked on whipping chains over 50 s.
 constexpr double kUnresolved = 1e-3;
@@ -31,6 +33,7 @@ SubdividedRun::SubdividedRun(const Model& m, std::unique_ptr<Run> whole, const S
   if (!asked && options.method == Subdivision::Method::Newton) bound_ = kRangeOfStep;
   if (!asked && options.method == Subdivision::Method::Composition) bound_ = kRangeOfComposition;
   unresolved_ = kUnresolved * accuracy;
+  largest_change_ = std::max(kChange * accuracy, kRounding);
   for (int j = 0; j < m.nv; ++j) {
     const Body& b = m.bodies[m.body_of[j]];
     if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);
@@ -87,15 +90,20 @@ bool SubdividedRun::take_in_halves(const Part& part, const ForceSource& forces) 
 bool SubdividedRun::is_accurate(const Part& part, const RunState& start, ShadowEnergy begin,
                                 const ForceSource& forces) {
   const double* accelerations = part.motion.accelerations;
+  const double *q0 = start.q.data(), *q1 = run_->state().q.data();
+  const bool bends = options_.method == Subdivision::Method::Newton && error_.has_pair_springs();
+  const LocalError::Bend bend = bends ? error_.spring_bend(q0, q1) : LocalError::Bend{};
   if (options_.accuracy == 0) {
-    if (largest_turn(start.q.data(), run_->state().q.data()) <= kTurn) return true;
+    if (largest_turn(q0, q1) <= kTurn && bend.size <= bound_ * bend.scale) return true;
     begin = error_.in_state(start, part.t, forces, accelerations);
     if (!is_short(begin, part.h)) return false;
   }
   here_ = error_.in_state(run_->state(), part.t + part.h, forces, accelerations ? accelerations + 2 * m_.nv : nullptr);
   known_ = true;
   const double scale = std::max(begin.scale, here_.scale);
-  return is_short(here_, part.h) && run_->unresolved_energy(scale) <= unresolved_ * scale;
+  if (!is_short(here_, part.h) || bend.size > bound_ * scale || run_->unresolved_energy(scale) > unresolved_ * scale)
+    return false;
+  return std::fabs(here_.energy - begin.energy) <= largest_change_ * scale || !error_.is_conservative(forces);
 }
 
 bool SubdividedRun::accept(const Part& part) {

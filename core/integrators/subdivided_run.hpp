@@ -57,8 +57,9 @@ class SubdividedRun final : public Run {
   const Model& m_;
   std::unique_ptr<Run> run_;
   Subdivision options_;
-  double bound_;       // of h² H₂ over the scale of energies, at the ends of a part
-  double unresolved_;  // of the unresolved energy over that scale
+  double bound_;           // of h² H₂ over the scale of energies, at the ends of a part
+  double unresolved_;      // of the unresolved energy over that scale
+  double largest_change_;  // of the energy over that scale in a part, where forces keep it
   LocalError error_;
   RunReport report_;
   ShadowEnergy here_;                            // of the present state,

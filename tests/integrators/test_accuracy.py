@@ -141,3 +141,26 @@ def test_bad_accuracies_are_refused(arguments):
 def test_auto_needs_an_accuracy():
     with pytest.raises(st.ModelError, match="accuracy"):
         st.Variational(order="auto")
+
+
+@pytest.mark.parametrize("order", [4, 8])
+def test_energy_of_a_whipping_chain_has_no_trend(order):
+    """Parts are judged alike forwards and backwards: what one part gains another loses, so that energy wanders, with
+    the square root of time, and does not climb."""
+    start = np.random.default_rng(3).uniform(-np.pi, np.pi, 5)
+    traj = st.simulate(chain(5), start, duration=100, dt=0.01, method=st.Variational(order=order, accuracy=1e-6))
+    error = (traj.energy - traj.energy[0]) / traj.kinetic.max()
+    assert np.abs(error).max() < 10e-6
+    assert np.abs(np.diff(error)).max() < 1e-6  # no step errs by more than what is asked for
+
+
+def test_a_spring_that_turns_over_within_a_step_is_told():
+    """It shortens to nothing and pulls the other way; joints turn by little in that step."""
+    m = st.Mechanism(gravity=(0, 0, -9.81))
+    body = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.084, 0.084, 0.002)}
+    upper = m.world.link("upper", st.Revolute("shoulder", axis="y"), **body)
+    lower = upper.link("lower", st.Revolute("elbow", axis="y"), at=(0, 0, -1), **body)
+    lower.frame("tip", at=(0, 0, -1))
+    m.add(st.JointDamper("elbow", 0.1), st.Spring("tip", "world", stiffness=20.0, rest=0.5))
+    with pytest.warns(UserWarning, match="too long for the motion"):
+        st.simulate(m.build(), {"shoulder": 0.7}, duration=10, dt=0.01)

@@ -62,9 +62,13 @@ class CollocationRun final : public Run {
         for (int i = 0; i < s; ++i) sum += weight[i] * rate_[m_.nv + j][i];
         slope_[j] = h_ / (2 * (2 * k - 1)) * sum;
       }
-      velocity_of_momentum(m_, state_.q.data(), slope_.data(), end_.data(), one_.w);
-      double twice = 0;
-      for (int j = 0; j < m_.nv; ++j) twice += slope_[j] * end_[j];
+      double twice = 0;  // the larger of both ends, so that a reversed step has the same
+      for (const std::vector<double>* q : {&begin_, &state_.q}) {
+        velocity_of_momentum(m_, q->data(), slope_.data(), end_.data(), one_.w);
+        double sum = 0;
+        for (int j = 0; j < m_.nv; ++j) sum += slope_[j] * end_[j];
+        twice = std::max(twice, sum);
+      }
       return 0.5 * twice / (2 * k + 1);
     };
     const double before = energy(s - 1);
@@ -212,6 +216,7 @@ class CollocationRun final : public Run {
       spoiled += 0 * end_[k];
     }
     if (spoiled != 0) return fail();
+    begin_ = state_.q;
     charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);
@@ -244,6 +249,7 @@ class CollocationRun final : public Run {
   std::vector<double> start_, end_, slope_, change_;
   std::vector<Pack<W>> z_, rate_, newest_, last_, before_;  // of (c, π), rates of (c, π, G); lanes are stages
   int known_ = 0;                                           // how many of the steps before serve to predict
+  std::vector<double> begin_;                               // q before the last step
   std::size_t best_ = 0;
   double h_ = 0;
   StageResidual<W> residual_;
