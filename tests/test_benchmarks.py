@@ -16,6 +16,7 @@ SMALL = {
     "step_cost.py": ["--sizes", "2", "--budget", "0.01"],
     "work_precision.py": ["--sizes", "2", "--durations", "1.5"],
     "reliability.py": ["--quick"],
+    "long_runs.py": ["--sizes", "2", "--durations", "1"],
     "llps16.py": ["--sizes", "3", "--level", "0"],
     "dynamics.py": ["--budget", "0.01"],
     "derivatives.py": ["--sizes", "2", "--long", "3", "80", "--budget", "0.01"],

@@ -65,6 +65,13 @@ class Run {
   // Of the last step, the energy in the highest mode of momenta that it can tell, 0 where it has none: what is not
   // resolved is less. `scale`: of energies.
   virtual double unresolved_energy(double) { return 0; }
+  // Steps that are seen to have far more than `energy` of it need not be taken; 0: take all.
+  virtual void limit_unresolved(double energy, double scale) { (void)energy, (void)scale; }
+  // Go back to a state that the run was in before steps that are not to be.
+  virtual void go_back(const RunState& state) {
+    reset(state.q.data(), state.x.data(), state.rates.data());
+    set_last_step_length(state.last_step_length);
+  }
   virtual const RunState& state() const = 0;
   virtual const RunReport& report() const = 0;
 };

@@ -18,7 +18,7 @@ constexpr double kUnresolved = 1e-3;
 // Bounds h² H₂/E = (factor · accuracy)^(2/order): a step of order 2 errs by h² H₂; one of higher order, if time scales
 // are alike, by a multiple of its power. Of collocation only what is hopeless is divided so.
 double factor(const Subdivision& options) {
-  if (options.method == Subdivision::Method::Collocation) return 10;
+  if (options.method == Subdivision::Method::Collocation) return 1;
   return options.order == 2 ? 0.3 : options.order == 4 ? 3e-3 : options.order == 6 ? 1e-4 : 1e-7;
 }
 
@@ -69,6 +69,7 @@ bool SubdividedRun::take(const Part& part, const ForceSource& forces) {
     if (!is_short(begin, part.h)) return take_in_halves(part, forces);
   }
   known_ = false;
+  if (options_.accuracy > 0) run_->limit_unresolved(part.depth > 0 ? unresolved_ * begin.scale : 0, begin.scale);
   const bool done = run_->step(part.t, part.h, forces, part.motion);
   copy_report();
   if (!done && part.depth == options_.depth) whole_ = {report_.residual, report_.worst};
@@ -114,8 +115,7 @@ bool SubdividedRun::accept(const Part& part) {
 }
 
 void SubdividedRun::restore(const RunState& state) {
-  run_->reset(state.q.data(), state.x.data(), state.rates.data());
-  run_->set_last_step_length(state.last_step_length);
+  run_->go_back(state);
   known_ = false;
 }
 

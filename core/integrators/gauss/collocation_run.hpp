@@ -46,9 +46,22 @@ class CollocationRun final : public Run {
 
   // v = M(q)⁻¹ p.
   void velocity(double* v) override { velocity_of_momentum(m_, state_.q.data(), state_.x.data(), v, one_.w); }
+  double unresolved_energy(double scale) override { return unresolved(scale, {begin_.data(), state_.q.data()}); }
+  void limit_unresolved(double energy, double scale) override { limit_ = energy, limit_scale_ = scale; }
+  // The stages that were found, or given up, of a step that is not to be, still serve to guess others.
+  void go_back(const RunState& state) override {
+    const int known = std::min(known_, 1);
+    reset(state.q.data(), state.x.data(), state.rates.data());
+    known_ = known;
+  }
+  const RunState& state() const override { return state_; }
+  const RunReport& report() const override { return report_; }
+
+ private:
   // ½ p_kᵀ M⁻¹ p_k of the modes k = s and s − 1 of momenta over the step (coefficients of Legendre's polynomials), from
-  // the modes k − 1 of their rates; the second as its share of the mode s would be, were the modes to fall evenly.
-  double unresolved_energy(double scale) override {
+  // the modes k − 1 of their rates; the second as its share of the mode s would be, were the modes to fall evenly. M at
+  // some configurations, of which the one with most counts: of both ends, a reversed step has the same.
+  double unresolved(double scale, std::initializer_list<const double*> at) {
     const int s = t_.stages;
     const auto energy = [&](int k) {  // of mode k
       std::array<double, 4> weight{};
@@ -62,9 +75,9 @@ class CollocationRun final : public Run {
         for (int i = 0; i < s; ++i) sum += weight[i] * rate_[m_.nv + j][i];
         slope_[j] = h_ / (2 * (2 * k - 1)) * sum;
       }
-      double twice = 0;  // the larger of both ends, so that a reversed step has the same
-      for (const std::vector<double>* q : {&begin_, &state_.q}) {
-        velocity_of_momentum(m_, q->data(), slope_.data(), end_.data(), one_.w);
+      double twice = 0;
+      for (const double* q : at) {
+        velocity_of_momentum(m_, q, slope_.data(), end_.data(), one_.w);
         double sum = 0;
         for (int j = 0; j < m_.nv; ++j) sum += slope_[j] * end_[j];
         twice = std::max(twice, sum);
@@ -74,10 +87,7 @@ class CollocationRun final : public Run {
     const double before = energy(s - 1);
     return std::max(energy(s), before * std::pow(before / scale, 1.0 / (s - 1)));
   }
-  const RunState& state() const override { return state_; }
-  const RunReport& report() const override { return report_; }
 
- private:
   // tau and inputs at an instant.
   static std::pair<const double*, const double*> at_instant(const ForceSource& forces, double t, const double* q,
                                                             const double* v) {
@@ -106,10 +116,12 @@ class CollocationRun final : public Run {
   }
 
   bool find_stages(double t, double h, const ForceSource& forces) {
-    if (h != h_) known_ = 0;
+    const StepPlace place{(t - t_last_) / h_last_, h / h_last_};
+    regular_ = std::fabs(place.begin - 1) < 1e-9 && h == h_last_;
+    if (!regular_) known_ = known_ > 0 && std::fabs(place.begin) < 2 && place.length > 0 && place.length < 4 ? 1 : 0;
     h_ = h;
     charts_.begin(state_.q.data(), state_.x.data(), start_.data());
-    predict(t, forces);
+    predict(t, forces, regular_ ? StepPlace{} : place);
     if (stiff_) newton_.factorize(h, lift_);
     const std::vector<double> drag = stiff_ ? newton_.drag() : std::vector<double>();
     const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
@@ -126,7 +138,12 @@ class CollocationRun final : public Run {
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
       const double ratio = it == 0 ? 1 : std::min(change.allowed / last.allowed, 0.5);
       const bool stands = change.near_rounding() && change.rounding >= last.rounding;
-      if (change.allowed * ratio <= 1 || stands) return finish(h);
+      if (change.allowed * ratio <= 1 || stands) return finish(t, h);
+      if (it == kEarly && limit_ > 0 && unresolved(limit_scale_, {state_.q.data()}) > kHopeless * limit_) {
+        remember(t, h);
+        known_ = 1;
+        return false;
+      }
       if (it > 8 && !change.near_rounding() && change.rates > 2 * last.rates) return fail();
       last = change;
     }
@@ -134,7 +151,7 @@ class CollocationRun final : public Run {
   }
 
   // rate_ ← a guess for the stages.
-  void predict(double t, const ForceSource& forces) {
+  void predict(double t, const ForceSource& forces, StepPlace place) {
     if (known_ == 0 || stiff_) {
       std::fill(change_.begin(), change_.end(), 0.0);
       charts_.centre(change_.data(), start_.data());
@@ -143,7 +160,10 @@ class CollocationRun final : public Run {
       for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(stiff_ && k >= m_.nv ? 0.0 : slope_[k]);
       return;
     }
-    const Predictor<W>& predictor = predictors_[known_ > 1 ? best_ : 0];
+    if (place.begin == 1 && place.length == 1) return predict_by(predictors_[known_ > 1 ? best_ : 0]);
+    predict_by(Predictor<W>(t_, 0, place));
+  }
+  void predict_by(const Predictor<W>& predictor) {
     for (int k = 0; k < size_; ++k) rate_[k] = predictor(t_.stages, last_[k], before_[k]);
   }
 
@@ -208,7 +228,7 @@ class CollocationRun final : public Run {
     return false;
   }
 
-  bool finish(double h) {
+  bool finish(double t, double h) {
     centre(h);
     double spoiled = 0;  // 0, or not a number when an end is not finite
     for (int k = 0; k < 2 * m_.nv; ++k) {
@@ -220,9 +240,15 @@ class CollocationRun final : public Run {
     charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);
-    last_ = rate_;
-    known_ = std::min(known_ + 1, 2);
+    remember(t, h);
     return true;
+  }
+
+  // Note the rates of a step from which others are guessed.
+  void remember(double t, double h) {
+    last_ = rate_;
+    t_last_ = t, h_last_ = h;
+    known_ = regular_ ? std::min(known_ + 1, 2) : 1;
   }
 
   // best_ ← the predictor that would have served best in this step.
@@ -251,7 +277,11 @@ class CollocationRun final : public Run {
   int known_ = 0;                                           // how many of the steps before serve to predict
   std::vector<double> begin_;                               // q before the last step
   std::size_t best_ = 0;
-  double h_ = 0;
+  double h_ = 0, t_last_ = 0, h_last_ = 1;  // length of the step; beginning and length of the one that is remembered
+  bool regular_ = false;                    // does the step follow that one, and is as long?
+  double limit_ = 0, limit_scale_ = 0;      // of the unresolved energy, where steps with more are given up; see Run
+  static constexpr int kEarly = 2;          // number of the iteration after which that is looked at,
+  static constexpr double kHopeless = 4;    // and how many times the limit is too much then
   StageResidual<W> residual_;
   static constexpr double kStiff = 0.3;     // steps times rate of decay, above which Newton's iteration is faster
   static constexpr int kMeasureAgain = 32;  // steps after which the rate of decay is looked at again

@@ -9,14 +9,19 @@
 
 namespace symplectree {
 
-// Weights that carry rates at the nodes of the last step (and at the last `older` nodes of the one before) to the nodes
-// of the next: Lagrange polynomials. Lanes are stages of the next step.
+// Where a step is, in lengths of the last one from the beginning of that.
+struct StepPlace {
+  double begin = 1, length = 1;
+};
+
+// Weights that carry rates at the nodes of the last step (and at the last `older` nodes of the one before, which was as
+// long) to the nodes of the next: Lagrange polynomials. Lanes are stages of the next step.
 template <int W>
 struct Predictor {
   int older;
   std::array<Pack<W>, 4> of_last, of_older;
 
-  Predictor(const Tableau& t, int older_nodes) : older(older_nodes) {
+  Predictor(const Tableau& t, int older_nodes, StepPlace next = {}) : older(older_nodes) {
     std::array<double, 8> nodes{};
     const int s = t.stages, count = s + older;
     for (int j = 0; j < s; ++j) nodes[j] = t.c[j];
@@ -25,7 +30,7 @@ struct Predictor {
       for (int j = 0; j < count; ++j) {
         double weight = 1;
         for (int k = 0; k < count; ++k)
-          if (k != j) weight *= (1 + t.c[std::min(i, s - 1)] - nodes[k]) / (nodes[j] - nodes[k]);
+          if (k != j) weight *= (next.begin + next.length * t.c[std::min(i, s - 1)] - nodes[k]) / (nodes[j] - nodes[k]);
         (j < s ? of_last[j] : of_older[s - older + j - s]).set(i, weight);
       }
   }
