@@ -50,7 +50,9 @@ class Chain:
     def point(self, who: str, setting: float, t: np.ndarray, q: np.ndarray, v: np.ndarray, spent: float) -> Point:
         energy = st.kinetic_energy(self.model, q, v) + st.potential_energy(self.model, q)
         wrong = np.abs(energy - energy[0]) / self.exchange
-        errors = [float(wrong[t <= end + SAMPLE / 2].max()) if t[-1] > end - SAMPLE else np.inf for end in self.durations]
+        errors = [
+            float(wrong[t <= end + SAMPLE / 2].max()) if t[-1] > end - SAMPLE else np.inf for end in self.durations
+        ]
         return Point(who, setting, 1e3 * spent / t[-1], errors)
 
     def ours(self, who: str, setting: float, dt: float, method: object) -> Point:
@@ -148,12 +150,19 @@ def main() -> None:
             found = cheaper(points, column)
             if found:
                 peer, ratio = min(found, key=lambda pair: pair[1])
-                print(f"  over {duration:g} s ours costs 1/{ratio:.1f} of the best peer's ({peer.who} {peer.setting:g})")
+                print(
+                    f"  over {duration:g} s ours costs 1/{ratio:.1f} of the best peer's ({peer.who} {peer.setting:g})"
+                )
             for who, color in (OURS | PEERS).items():
                 some = [p for p in points if p.who == who and 0 < p.errors[column] < 1]
                 style = "o-" if who in OURS else "s--"
                 panel.loglog(
-                    [p.cost for p in some], [p.errors[column] for p in some], style, color=color, label=who, markersize=4
+                    [p.cost for p in some],
+                    [p.errors[column] for p in some],
+                    style,
+                    color=color,
+                    label=who,
+                    markersize=4,
                 )
             panel.set_title(f"{n} links, {duration:g} s", fontsize="small")
             panel.set_xlabel("CPU ms per simulated second")
