@@ -1,4 +1,6 @@
 // Runs of the integrators: their options, and many steps per call, of which every so many are recorded.
+#include <nanobind/stl/vector.h>
+
 #include <unordered_set>
 
 #include "bindings/forces.hpp"
@@ -224,6 +226,20 @@ void bind_variational(nb::module_& module) {
              const InUse used(r);
              std::copy(r.state().q.begin(), r.state().q.end(), q.data());
              std::copy(r.state().x.begin(), r.state().x.end(), x.data());
+           })
+      .def("memory",
+           [](Run& r) {
+             const InUse used(r);
+             RunMemory memory;
+             r.carry(memory);
+             return memory.numbers;
+           })
+      .def("recall",
+           [](Run& r, In numbers) {
+             const InUse used(r);
+             RunMemory memory(numbers.data(), numbers.size());
+             r.carry(memory);
+             if (!memory.at_end()) throw std::invalid_argument("too many numbers");
            })
       .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
       .def_prop_ro("shortest", [](const Run& r) { return r.report().shortest; })

@@ -60,6 +60,7 @@ class MappedRun final : public Run {
     run_->velocity(x_.data());
     map_.take_v(x_.data(), v);
   }
+  void carry(RunMemory& memory) override { state_.carry(memory), run_->carry(memory); }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 

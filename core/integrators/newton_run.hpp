@@ -73,6 +73,12 @@ class NewtonRun final : public Run {
   }
 
   void velocity(double* v) override { dynamics_.velocity(state_.q.data(), state_.x.data(), state_.rates.data(), v); }
+  void carry(RunMemory& memory) override {
+    state_.carry(memory), guesses_.carry(memory), finder_.carry(memory);
+    if (memory.reading()) scheme_.place(state_.q.data());
+    scheme_.carry(memory);
+    memory(updated_, h_);
+  }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 

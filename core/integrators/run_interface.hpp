@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "integrators/prescribed_motion.hpp"
+#include "integrators/run_memory.hpp"
 #include "model/model.hpp"
 
 namespace symplectree {
@@ -28,6 +29,7 @@ struct RunState {
   double last_step_length = 0;
 
   explicit RunState(const Model& m) : q(m.nq), x(m.nv), rates(m.nv) {}
+  void carry(RunMemory& memory) { memory(q, x, rates, last_step_length); }
 };
 
 // What there is to say of the steps so far.
@@ -72,6 +74,8 @@ class Run {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
   }
+  // Save the state and all else that the next steps depend on, or go back there.
+  virtual void carry(RunMemory& memory) = 0;
   virtual const RunState& state() const = 0;
   virtual const RunReport& report() const = 0;
 };

@@ -54,6 +54,10 @@ class CollocationRun final : public Run {
     reset(state.q.data(), state.x.data(), state.rates.data());
     known_ = known;
   }
+  void carry(RunMemory& memory) override {
+    state_.carry(memory), newton_.carry(memory);
+    memory(last_, before_, known_, best_, h_, t_last_, h_last_, stiff_, measured_);
+  }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 

@@ -10,6 +10,7 @@
 #include "dynamics/aba.hpp"
 #include "dynamics/element_derivatives.hpp"
 #include "integrators/gauss/gauss_nodes.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -97,6 +98,15 @@ class StageNewton {
     std::vector<double> out(m_.nv);
     for (int j = 0; j < m_.nv; ++j) out[j] = C_.row(j).cwiseAbs().sum();
     return out;
+  }
+
+  // What was measured.
+  void carry(RunMemory& memory) {
+    for (Eigen::MatrixXd* M : {&C_, &inverse_, &decay_}) {
+      std::vector<double> numbers(M->data(), M->data() + M->size());
+      memory(numbers);
+      *M = Eigen::Map<const Eigen::MatrixXd>(numbers.data(), numbers.empty() ? 0 : m_.nv, numbers.empty() ? 0 : m_.nv);
+    }
   }
 
   void factorize(double h, const DamperLift& lift) {

@@ -11,6 +11,7 @@
 #include "integrators/midpoint/midpoint_dense.hpp"
 #include "integrators/midpoint/midpoint_newton.hpp"
 #include "integrators/momentum_noise.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -34,6 +35,7 @@ class MidpointScheme {
 
   void place(const double*) {}
   void flip() {}
+  void carry(RunMemory&) {}
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void learn(double, const double*, const double*) {}
 

@@ -10,6 +10,7 @@
 #include "integrators/body_action/step_rows.hpp"
 #include "integrators/momentum_noise.hpp"
 #include "integrators/reduced/reduced_newton.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -30,6 +31,10 @@ class ReducedScheme {
 
   void place(const double*) { known_ = 0; }
   void flip() {}
+  void carry(RunMemory& memory) {
+    for (Pair& pair : pairs_) memory(pair.s, pair.a);
+    memory(begun_, known_);
+  }
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void set_prescribed(const std::vector<char>& velocities) {
     prescribed_ = velocities;

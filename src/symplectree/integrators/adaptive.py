@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -133,6 +134,27 @@ class AdaptiveRun:
 
     def restart(self, step: int) -> None:
         self._solver = None
+
+    @property
+    def native(self) -> None:
+        return None
+
+    def memory(self) -> dict[str, Any] | None:
+        """The numbers of scipy's solver, which is within one of its own steps."""
+        if self._solver is None:
+            return None
+        kinds = float | int | str | np.ndarray | np.generic | None
+        return copy.deepcopy({k: x for k, x in vars(self._solver).items() if isinstance(x, kinds) and k != "K"})
+
+    def recall(self, memory: dict[str, Any] | None) -> None:
+        if memory is None:
+            return
+        self._solver = self._make(memory["t"], memory["y"])
+        for name, value in copy.deepcopy(memory).items():
+            if name == "K_extended":  # of which K is a part
+                self._solver.K_extended[:] = value
+            else:
+                setattr(self._solver, name, value)
 
     def remarks(self) -> list[str]:
         return []

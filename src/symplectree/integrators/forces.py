@@ -67,9 +67,10 @@ class ForceSource:
         return tau[0], inputs[0]
 
     def set(self, forces: Any) -> None:
-        """Replace constant forces, as a control loop does from step to step."""
-        self.tau[:], self.inputs[:] = 0, 0
-        if forces is not None:
+        """Replace constant forces, as a control loop does from step to step; bad ones change nothing."""
+        if forces is None:
+            self.tau[:], self.inputs[:] = 0, 0
+        else:
             self._set_rows(forces, 1)
 
     def _called(self, forces: Callable[[float, Array, Array], Any]) -> Callable[[float], None]:
@@ -91,21 +92,21 @@ class ForceSource:
             )
         array = np.atleast_2d(array)
         _check_rows("forces", len(array), steps)
-        self._resize(len(array))
+        self._clear(len(array))
         (self.inputs if self.model.inputs else self.tau)[:] = array
 
     def _set_names(self, forces: Mapping[str, Any], steps: int | None) -> None:
         given = []
         for name, value in forces.items():
-            table, part = self._place(name)
+            table, part = self.place(name)
             rows = _rows(value, f"force {name!r}", part.stop - part.start)
             _check_rows(f"force {name!r}", len(rows), steps)
             given.append((table, part, rows))
-        self._resize(max((len(rows) for _, _, rows in given), default=1))
+        self._clear(max((len(rows) for _, _, rows in given), default=1))
         for table, part, rows in given:
             getattr(self, table)[:, part] = rows
 
-    def _place(self, name: str) -> tuple[str, slice]:
+    def place(self, name: str) -> tuple[str, slice]:
         """Where the force of an input, a coordinate or a joint goes: "inputs" or "tau", and which of its columns."""
         model = self.model
         if name in model.joints and name not in model.inputs:
@@ -116,7 +117,9 @@ class ForceSource:
         known = [*model.inputs, *model.joints, *model.velocities]
         raise ModelError(unknown_coordinate(model, name, known, "input or coordinate"))
 
-    def _resize(self, count: int) -> None:
+    def _clear(self, count: int) -> None:
+        """So many rows of zeros."""
+        self.tau[:], self.inputs[:] = 0, 0
         if count != len(self.tau):
             self.tau = np.zeros((count, self.tau.shape[1]))
             self.inputs = np.zeros((count, self.inputs.shape[1]))

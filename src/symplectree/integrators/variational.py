@@ -279,6 +279,16 @@ class VariationalRun:
         self._shortened += int(recorded["substeps"].sum())
         return recorded
 
+    @property
+    def native(self) -> Any:
+        return self._native
+
+    def memory(self) -> Any:
+        return np.array(self._native.memory())
+
+    def recall(self, memory: Any) -> None:
+        self._native.recall(memory)
+
     def remarks(self) -> list[str]:
         said, turn = [], self._turn()
         if self.model.step_code is not None and not self._specialised():
