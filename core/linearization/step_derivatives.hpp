@@ -38,6 +38,9 @@ class StepDerivatives {
 
   // (q1, p1) ← the state after the step; false when it has no solution.
   virtual bool take(const StepConditions& given, double* q1, double* p1) = 0;
+  // The same in two parts, where what constraints make of p1, and multipliers, may not be needed.
+  virtual bool solve(const StepConditions& given, double* q1, double* p1) { return take(given, q1, p1); }
+  virtual void complete(double*) {}
   // Of the step taken last: multipliers (rows); derivatives, `second` unless it is null; and second derivatives
   // contracted with weights, after the first ones. `with_second`: are all second derivatives found as well?
   virtual void multipliers(double* out) const = 0;

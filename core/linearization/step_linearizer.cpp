@@ -35,19 +35,29 @@ void StepLinearizer::contract(const double* weights, bool with_second, double* h
 }
 
 bool StepLinearizer::take(const StepConditions& given, double* q1, double* p1) {
+  if (!solve(given, q1, p1)) return false;
+  complete(p1);
+  return true;
+}
+
+bool StepLinearizer::solve(const StepConditions& given, double* q1, double* p1) {
   run_->reset(given.q, given.p, given.rates);
   if (!run_->step(0, point_.h, {given.tau, given.inputs}, {given.target, given.rates})) return false;
   const RunState& end = run_->state();
   point_.q0.assign(given.q, given.q + m_.nq), point_.q1 = end.q;
   point_.tau.assign(given.tau, given.tau + m_.nv), point_.inputs.assign(given.inputs, given.inputs + m_.inputs);
+  rates_.assign(given.rates, given.rates + m_.nv);
+  std::copy(end.q.begin(), end.q.end(), q1);
+  std::copy(end.x.begin(), end.x.end(), p1);
+  return true;
+}
+
+void StepLinearizer::complete(double* p1) {
   multipliers_ = run_->report().multipliers;
   if (m_.rows > 0) remove_redundant_part();
   point_.lambda = multipliers_;
   for (double& x : point_.lambda) x *= impulse_time();
-  std::copy(end.q.begin(), end.q.end(), q1);
-  std::copy(end.x.begin(), end.x.end(), p1);
-  if (general_ && general_->projected()) project(given.rates, p1);
-  return true;
+  if (general_ && general_->projected()) project(p1);
 }
 
 void StepLinearizer::differentiate(double* first, double* multipliers_first, double* second) {
@@ -94,8 +104,8 @@ void StepLinearizer::remove_redundant_part() {
   remove_null_part(G.data(), m_.rows, m_.nv, kDependent, multipliers_.data());
 }
 
-void StepLinearizer::project(const double* rates, double* p) {
-  point_.v.assign(rates, rates + m_.nv);
+void StepLinearizer::project(double* p) {
+  point_.v = rates_;
   constrained_.velocity(point_.q1.data(), p, point_.v.data());
   point_.mu = constrained_.multipliers;
   for (double& x : point_.mu) x = -x;
@@ -108,7 +118,7 @@ std::unique_ptr<StepDerivatives> step_derivatives(const Model& tree, const Coord
                                                   std::vector<char> prescribed) {
   auto of_tree = std::make_unique<StepLinearizer>(tree, options, h, std::move(prescribed));
   if (!map) return of_tree;
-  return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree));
+  return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree), options.action, h);
 }
 
 }  // namespace symplectree

@@ -21,6 +21,8 @@ class StepLinearizer final : public StepDerivatives {
   double residual() const override { return run_->report().residual; }
   int worst() const override { return run_->report().worst; }
   bool take(const StepConditions& given, double* q1, double* p1) override;
+  bool solve(const StepConditions& given, double* q1, double* p1) override;
+  void complete(double* p1) override;
   void multipliers(double* out) const override;
   void differentiate(double* first, double* multipliers_first, double* second) override;
   void contract(const double* weights, bool with_second, double* hessian) override;
@@ -35,7 +37,7 @@ class StepLinearizer final : public StepDerivatives {
   // multipliers_ ← those of least norm with the same forces Dh(q)ᵀλ, where rows are redundant.
   void remove_redundant_part();
   // p ← momenta of the velocity along the constraints that goes with it.
-  void project(const double* rates, double* p);
+  void project(double* p);
 
   const Model& m_;
   std::vector<char> prescribed_;
@@ -48,6 +50,7 @@ class StepLinearizer final : public StepDerivatives {
   std::unique_ptr<ParameterEquations> parameters_;
   StepPoint point_;
   std::vector<double> multipliers_;  // of the last step: forces
+  std::vector<double> rates_;        // at its end, of prescribed coordinates
 };
 
 }  // namespace symplectree

@@ -32,8 +32,9 @@ class StepBlocks {
   }
 
   // Is all that the model has among what is counted here?
-  static bool covers(const Model& m) {
-    if (m.acts_on_bodies() || !m.users.empty() || m.rows > 0 || !m.formulas.empty()) return false;
+  static bool covers(const Model& m) { return m.rows == 0 && covers_all_but_rows(m); }
+  static bool covers_all_but_rows(const Model& m) {
+    if (m.acts_on_bodies() || !m.users.empty() || !m.formulas.empty()) return false;
     for (int i : m.quaternions)
       for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
         if (m.armature[j] != 0) return false;

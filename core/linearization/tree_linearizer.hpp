@@ -8,10 +8,10 @@
 // Contracted with weights: how the blocks change along (m, w_p), m = N⁻ᵀ(w_q + Pᵀ w_p), between derivatives of (q, q').
 #pragma once
 
-#include <Eigen/LU>
 #include <cstring>
 
 #include "kinematics/retract_ad.hpp"
+#include "linearization/block_solution.hpp"
 #include "linearization/hessian_interface.hpp"
 #include "linearization/linearizer_interface.hpp"
 #include "linearization/tree_blocks.hpp"
@@ -23,7 +23,10 @@ namespace symplectree {
 template <class Action>
 class TreeLinearizer final : public LinearizerInterface {
  public:
-  explicit TreeLinearizer(const Model& m) : m_(m), blocks_(m), columns_(m), forces_(m.inputs ? m.inputs : m.nv) {}
+  explicit TreeLinearizer(const Model& m) : m_(m), blocks_(m), columns_(m), forces_(m.inputs ? m.inputs : m.nv) {
+    for (const JointForce& f : m.joint_forces)
+      if (f.input >= 0) places_.push_back({f.v, f.input, 1});
+  }
 
   static bool covers(const Model& m) { return StepBlocks<Action, double>::covers(m); }
 
@@ -41,19 +44,10 @@ class TreeLinearizer final : public LinearizerInterface {
     } else {
       by_columns(at.h, result);
     }
-    // Forces act as half a step's impulse on p, and another half on p'.
     const double half = 0.5 * at.h;
-    if (m_.inputs == 0) {
-      result.rightCols(n) = half * result.middleCols(n, n);
-      for (int j = 0; j < n; ++j) result(n + j, 2 * n + j) += half;
-      return;
-    }
-    result.rightCols(forces_).setZero();
-    for (const JointForce& f : m_.joint_forces) {
-      if (f.input < 0) continue;
-      result.col(2 * n + f.input) += half * result.col(n + f.v);
-      result(n + f.v, 2 * n + f.input) += half;
-    }
+    if (m_.inputs > 0) return force_columns(places_, half, result);
+    result.rightCols(n) = half * result.middleCols(n, n);
+    for (int j = 0; j < n; ++j) result(n + j, 2 * n + j) += half;
   }
 
   void second(const StepPoint& at, double* out) override {
@@ -125,23 +119,14 @@ class TreeLinearizer final : public LinearizerInterface {
   // lu_ and Y_ of the blocks.
   void factorize() {
     if (factorized_) return;
-    const int n = m_.nv;
-    lu_.compute(matrix(blocks_.N));
-    Y_.resize(n, 2 * n);
-    Y_.leftCols(n) = matrix(blocks_.R);
-    Y_.rightCols(n).setIdentity();
-    Y_ = lu_.solve(Y_).eval();
+    solve_blocks(matrix(blocks_.N), matrix(blocks_.R), lu_, Y_);
     factorized_ = true;
   }
 
   // Derivatives in (q, p) by LU.
   void by_matrices(Eigen::Ref<RowMatrix> result) {
-    const int n = m_.nv;
     factorize();
-    result.topLeftCorner(n, 2 * n) = Y_;
-    result.bottomLeftCorner(n, 2 * n).noalias() = matrix(blocks_.P) * Y_;
-    result.bottomLeftCorner(n, n) -= matrix(blocks_.N).transpose();
-    for (int j = 0; j < n; ++j) result(n + j, j) += blocks_.damping(j);
+    state_columns(matrix(blocks_.N), matrix(blocks_.P), Y_, [&](int j) { return blocks_.damping(j); }, result);
   }
 
   // The same by elimination along the tree; many columns are put together before they are written, because rows lie far
@@ -266,6 +251,7 @@ class TreeLinearizer final : public LinearizerInterface {
   std::unique_ptr<HessianInterface> hessian_;
   StepWeights weights_;
   TreeColumns columns_;
+  std::vector<ForcePlace> places_;    // of the inputs
   int forces_;                        // inputs of the model, or its velocities when it has none
   RowMatrix Y_, bent_;                // derivatives of q' in (q, p); second ones of a sum
   RowMatrix dN_, dR_, dP_, dY_, dp_;  // of several directions, one below the other

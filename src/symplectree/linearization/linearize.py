@@ -1,83 +1,26 @@
 """Exact derivatives of one step, for control and optimisation."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import get_ident
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from symplectree.deprecation import warn_renamed
 from symplectree.dynamics.arguments import configuration, unusable, velocity
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import Variational, native_options
 from symplectree.lie import Array
+from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.substeps import can_be_halved, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 NO_WEIGHTS = np.zeros(0)
-
-
-@dataclass(frozen=True, eq=False)
-class Linearization:
-    """One step (q, p) → (q', p') under constant forces, and its derivatives.
-
-    Derivatives in q are along increments, as `retract` takes them: plain differences of coordinates, rotation vectors of
-    Ball joints, twists of Free joints; so are those of q'. p and p' are momenta M v with v along the constraints.
-
-    | name | meaning | shape |
-    | --- | --- | --- |
-    | q, p | the state after the step | (nq,), (nv,) |
-    | multipliers | forces of the constraints over the step; of least norm where rows are redundant | (rows,) |
-    | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
-    | B | in the forces: the model's inputs, or generalized forces when it has none | (2 nv, nf) |
-    | by_prescribed | in the ends of prescribed coordinates, in the order of v; their rates change along | (2 nv, np) |
-    | by_parameters | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
-    | multipliers_A, multipliers_B | derivatives of the multipliers in (q, p) and in the forces | (rows, 2 nv), (rows, nf) |
-    | multipliers_by_parameters | of the multipliers in the parameters | (rows, n_parameters) |
-    | second | order 2: second derivatives in (q, p, forces, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nf + np |
-    | hessian | order 2 with `contract`: Σ contract_i second_i | (n, n) |
-
-    `C`, `D` and `multipliers_D` are old names of `by_prescribed`, `by_parameters` and `multipliers_by_parameters`; they
-    warn.
-    """
-
-    q: Array
-    p: Array
-    multipliers: Array
-    A: Array
-    B: Array
-    by_prescribed: Array
-    multipliers_A: Array
-    multipliers_B: Array
-    by_parameters: Array
-    multipliers_by_parameters: Array
-    parameters: tuple[str, ...] = ()
-    second: Array | None = None
-    hessian: Array | None = None
-
-    @property
-    def C(self) -> Array:
-        """Old name of `by_prescribed`."""
-        warn_renamed("Linearization.C", "by_prescribed")
-        return self.by_prescribed
-
-    @property
-    def D(self) -> Array:
-        """Old name of `by_parameters`."""
-        warn_renamed("Linearization.D", "by_parameters")
-        return self.by_parameters
-
-    @property
-    def multipliers_D(self) -> Array:
-        """Old name of `multipliers_by_parameters`."""
-        warn_renamed("Linearization.multipliers_D", "multipliers_by_parameters")
-        return self.multipliers_by_parameters
 
 
 def linearize(
@@ -120,10 +63,33 @@ def linearize(
     """
     dt = required_dt(dt, "linearize")
     method = _checked_method(method)
+    check_seconds("dt", dt)
+    plain = type(order) is int and order == 1 and prescribed is None and contract is None and parameters == ()
+    if plain and type(state) is tuple and len(state) == 2:
+        fields = _ready(model, method, float(dt))(*state, forces)
+        if fields is not None:
+            return _made(fields)
+    return _looked_at(
+        model, state, method, dt, order, forces=forces, prescribed=prescribed, contract=contract, parameters=parameters
+    )
+
+
+def _looked_at(
+    model: Model,
+    state: Any,
+    method: Variational,
+    dt: float,
+    order: int = 1,
+    *,
+    forces: Any = None,
+    prescribed: Mapping[str, Any] | None = None,
+    contract: Any = None,
+    parameters: Iterable[str] = (),
+) -> Linearization:
+    """`linearize` of arguments that are not all ready for the core."""
     q, p = _checked_state(model, state)
     if order not in (1, 2) or isinstance(order, bool):
         raise ModelError(f"order is {order!r}; give 1 or 2")
-    check_seconds("dt", dt)
     if order == 2 and (opaque := [str(u.what) for u in model.tables.users if not u.tapes]):
         raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
     if callable(forces):
@@ -159,6 +125,42 @@ def linearize(
             return linearize_halves(half, model, (q, p), prescribed, order, weights)
         except ConvergenceError:
             raise undivided from None
+
+
+class Linearizer:
+    """Steps of one model, method and dt, and their first derivatives, as `linearize` gives them, without looking these up
+    again: for loops over many states.
+
+        linearizer = st.Linearizer(model, st.Variational(), dt=0.01)
+        step = linearizer.at(q, p, u)
+        step.A, step.B
+
+    A call with arrays of floats is a single one of the core. Threads may share a linearizer; they take turns.
+
+    Raises TypeError without dt, and ModelError for a method whose steps cannot be differentiated.
+    """
+
+    def __init__(self, model: Model, method: Variational | None = None, dt: float | None = None) -> None:
+        dt = required_dt(dt, "Linearizer")
+        check_seconds("dt", dt)
+        self.model, self.method, self.dt = model, _checked_method(method), float(dt)
+        self._at = _ready(model, self.method, self.dt)
+
+    def at(self, q: Any, p: Any, u: Any = None) -> Linearization:
+        """The step from (q, p) under constant forces u, as one row of `simulate(forces=…)`, and its first derivatives.
+
+        Raises ModelError for bad arguments, and ConvergenceError when the step has no solution.
+        """
+        fields = self._at(q, p, u)
+        if fields is None:
+            return _looked_at(self.model, (q, p), self.method, self.dt, forces=u)
+        return _made(fields)
+
+
+def _made(fields: dict[str, Any]) -> Linearization:
+    made = object.__new__(Linearization)
+    object.__setattr__(made, "__dict__", fields)  # the constructor would take longer than a small robot's step
+    return made
 
 
 class _Step(NamedTuple):
@@ -258,6 +260,23 @@ def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
 
 
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def _ready(model: Model, method: Variational, dt: float) -> Any:
+    """The core's function of (q, p, forces) for arrays that are ready: fields of a Linearization, or None."""
+    import symplectree._core as core
+
+    known = _natives.setdefault(model, {})
+    key = (method, dt)
+    if key not in known:
+        nv, rows, nf = model.nv, len(model.rows), len(model.inputs or model.velocities)
+        fields = {
+            "multipliers": np.zeros(0), "multipliers_A": np.zeros((0, 2 * nv)), "multipliers_B": np.zeros((0, nf)),
+            "by_prescribed": np.zeros((2 * nv, 0)), "by_parameters": np.zeros((2 * nv, 0)),
+            "multipliers_by_parameters": np.zeros((rows, 0)), "parameters": (), "second": None, "hessian": None,
+        }  # fmt: skip
+        known[key] = core.ReadyLinearizer(model.native, _native(model, method, dt, (), []), fields).at
+    return known[key]
 
 
 def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int, ...], chosen: list[Quantity]) -> Any:
