@@ -186,6 +186,7 @@ NB_MODULE(_core, m) {
   bind_simulation(cls);
   bind_variational(m);
   bind_stepper(m);
+  bind_control_laws(m);
   bind_linearize(m);
   bind_number_step(m);
   bind_xla(m);

@@ -75,6 +75,7 @@ void bind_constraints(nb::class_<NativeModel>& cls);
 void bind_simulation(nb::class_<NativeModel>& cls);
 void bind_variational(nb::module_& module);
 void bind_stepper(nb::module_& module);
+void bind_control_laws(nb::module_& module);
 void bind_linearize(nb::module_& module);
 void bind_number_step(nb::module_& module);
 void bind_xla(nb::module_& module);

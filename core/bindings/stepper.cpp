@@ -1,6 +1,5 @@
 // Steps one by one, as control loops take them: a call with an array of doubles, or with nothing, makes no objects of
 // Python and asks it nothing.
-#include "bindings/arrays.hpp"
 #include "bindings/forces.hpp"
 
 namespace symplectree {
@@ -22,6 +21,7 @@ class StepLoop {
   void attach(nb::object run, nb::object rows, Out q, Out x) {
     run_ = nb::cast<Run*>(run), q_ = q, x_ = x;
     const ForceRows& given = nb::cast<const ForceRows&>(rows);
+    forces_ = std::make_unique<RowForces>(given);
     tau_ = const_cast<double*>(given.tau.data()), inputs_ = const_cast<double*>(given.inputs.data());
     nv_ = given.tau.size(), n_inputs_ = given.inputs.size();
     kept_ = nb::make_tuple(run, rows);
@@ -37,10 +37,11 @@ class StepLoop {
       return PyErr_Clear(), kAsk;
     if (!set_forces(forces)) return kAsk;
     for (long k = 0; k < n; ++k) {
-      if (!run_->step(count * dt_, dt_, ForceSource(tau_, inputs_), {})) return copy_state(), kFailed;
+      forces_->choose_step(0, count, count * dt_, dt_, *run_);
+      if (!run_->step(count * dt_, dt_, *forces_, {})) return kFailed;
       ++count;
+      copy_state();
     }
-    copy_state();
     return kDone;
   }
 
@@ -82,6 +83,7 @@ class StepLoop {
   long interval_;
   Run* run_ = nullptr;
   nb::object kept_;  // what the pointers point into
+  std::unique_ptr<RowForces> forces_;
   double *tau_ = nullptr, *inputs_ = nullptr;
   std::size_t nv_ = 0, n_inputs_ = 0;
   Out q_, x_;

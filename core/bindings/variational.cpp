@@ -95,7 +95,7 @@ int advance(Run& run, double dt, int first, int steps, int save_every, const For
   const bool may_throw = run.may_throw || forces.varies() || prescribed.targets.size() > 0;
   long iterations = run.report().iterations, halvings = run.report().halvings;
   for (int k = 0; k < steps; ++k) {
-    forces.choose_step(k);
+    forces.choose_step(k, first + k, (first + k) * dt, dt, run);
     if (may_throw) start = run.state();
     try {
       if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps, parts))) return k;
@@ -187,8 +187,8 @@ void bind_options(nb::module_& module) {
 
 void bind_rows(nb::module_& module) {
   nb::class_<ForceRows>(module, "ForceRows")
-      .def(nb::init<In, In, nb::object, Out, Out>(), nb::kw_only(), nb::arg("tau"), nb::arg("inputs"),
-           nb::arg("function").none(), nb::arg("q"), nb::arg("v"));
+      .def(nb::init<In, In, nb::object, nb::object, nb::object, int>(), nb::kw_only(), nb::arg("tau"),
+           nb::arg("inputs"), nb::arg("function").none(), nb::arg("set").none(), nb::arg("laws").none(), nb::arg("nq"));
   nb::class_<PrescribedRows>(module, "PrescribedRows")
       .def(nb::init<In, In, In, nb::object, Out, Out, Out>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"),
            nb::arg("accelerations"), nb::arg("function").none(), nb::arg("part_targets"), nb::arg("part_rates"),

@@ -66,6 +66,7 @@ from symplectree.elements import (
 )
 from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
 from symplectree.integrators import RK4, Adaptive, Reduced, SemiImplicitEuler, Variational
+from symplectree.integrators.controllers import PD, PID, StateFeedback, Table
 from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
@@ -126,7 +127,7 @@ __all__ = [
     "locked_inertia", "mechanical_connection", "shape_metric", "shape_derivatives",
     # runs
     "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory", "linearize",
-    "Linearizer", "Linearization",
+    "Linearizer", "Linearization", "PD", "PID", "Table", "StateFeedback",
     "Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",

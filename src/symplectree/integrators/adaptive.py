@@ -162,7 +162,7 @@ class AdaptiveRun:
     def _record(self, recorded: RecordedRows, row: int) -> bool:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch; False where there are none."""
         model, t = self.model, self._step * self.dt
-        tau, inputs = self.forces.at(t, self._step, self.q, self.x)
+        tau, inputs = self.forces.at(t, self._step, self.q, self.x, self.dt)
         given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, prescribed)
         if solution is None:  # a state that is not finite
@@ -220,7 +220,7 @@ class AdaptiveRun:
         if not np.all(np.isfinite(y)):
             return np.full(model.nq + model.nv, np.nan)
         q, v = y[: model.nq], y[model.nq :]
-        tau, inputs = self.forces.at(t, self._step, q, v)
+        tau, inputs = self.forces.at(t, self._step, q, v, self.dt)
         rate = model.native.configuration_rate(q, v)
         if not model.rows and not self.prescribed:
             return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])

@@ -10,12 +10,13 @@ One word for one thing, in all signatures:
 | u, controls | what an optimiser moves: forces, and rates of prescribed coordinates if asked for | `control`, `interop` |
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.integrators.controllers import Controller
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.validation import real_array, shown
@@ -25,24 +26,35 @@ class ForceSource:
     """Rows of generalized forces `tau` and of `inputs`: one row for the whole run, or one per step.
 
     `forces` is None; an array of numbers for the model's inputs (for the nv degrees of freedom when it has none), or one
-    such row per step; a mapping from names of inputs, coordinates or joints to numbers, or to one row of these per step;
-    or a function of (t, q, v) that returns an array or a mapping, called wherever the method needs forces.
+    such row per step; a mapping from names of inputs, coordinates or joints to numbers, to one row of these per step or to
+    controllers; controllers, one or a list (see `controllers.py`); or a function of (t, q, v) that returns an array or a
+    mapping of numbers, called wherever the method needs forces.
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
         self.model = model
         self.names = model.inputs or model.velocities
-        self.function: Callable[[float], None] | None = None
+        self.function: Callable[[float, Array, Array], Any] | None = None
+        self.laws: Any = None  # of controllers, in the core
         self.tau = np.zeros((1, model.nv))
         self.inputs = np.zeros((1, len(model.inputs)))
-        self.q, self.v = np.zeros(model.nq), np.zeros(model.nv)
+        self._begun = -1  # the step that laws have begun
         self._native: Any = None  # the one row, as the core takes it
         if forces is None:
             return
         if callable(forces):
-            self.function = self._called(forces)
-            return
-        self._set_rows(forces, steps)
+            self.function = forces
+        elif isinstance(forces, Controller) or (isinstance(forces, list | tuple) and _has_controller(forces)):
+            self._add_controllers(forces if isinstance(forces, list | tuple) else [forces], steps)
+        elif isinstance(forces, Mapping) and _has_controller(forces.values()):
+            self._add_controllers([forces], steps)
+        else:
+            self._set_rows(forces, steps)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Are these numbers, known before the run?"""
+        return self.function is None and self.laws is None
 
     def rows(self, first: int, steps: int) -> tuple[Array, Array]:
         """The rows of steps first … first + steps − 1, or the one row that serves them all."""
@@ -55,16 +67,24 @@ class ForceSource:
         if len(self.tau) == 1 and self._native is not None:
             return self._native
         tau, inputs = self.rows(first, steps)
-        self._native = core.ForceRows(tau=tau, inputs=inputs, function=self.function, q=self.q, v=self.v)
-        return self._native
+        given = self.set if self.function is not None else None
+        rows = core.ForceRows(
+            tau=tau, inputs=inputs, function=self.function, set=given, laws=self.laws, nq=self.model.nq
+        )
+        if given is None:  # else each would keep the other alive
+            self._native = rows
+        return rows
 
-    def at(self, t: float, step: int, q: Array, v: Array) -> tuple[Array, Array]:
-        """Generalized forces and inputs at one instant."""
+    def at(self, t: float, step: int, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
+        """Generalized forces and inputs at one instant of a step of dt."""
         if self.function is not None:
-            self.q[:], self.v[:] = q, v
-            self.function(t)
-        tau, inputs = self.rows(step, 1)
-        return tau[0], inputs[0]
+            self.set(self.function(t, q.copy(), v.copy()))  # the user may keep them
+        tau, inputs = (rows[0] for rows in self.rows(step, 1))
+        if self.laws is not None:
+            tau, inputs = tau.copy(), inputs.copy()
+            begins, self._begun = step != self._begun, step
+            self.laws.add_to(step=step, t=t, dt=dt, q=q, v=v, tau=tau, inputs=inputs, begins=begins)
+        return tau, inputs
 
     def set(self, forces: Any) -> None:
         """Replace constant forces, as a control loop does from step to step; bad ones change nothing."""
@@ -73,11 +93,30 @@ class ForceSource:
         else:
             self._set_rows(forces, 1)
 
-    def _called(self, forces: Callable[[float, Array, Array], Any]) -> Callable[[float], None]:
-        def function(t: float) -> None:
-            self.set(forces(t, self.q.copy(), self.v.copy()))  # the user may keep them
+    def _add_controllers(self, forces: Any, steps: int | None) -> None:
+        """Of a list of controllers, and of mappings of names to these or to numbers."""
+        import symplectree._core as core
 
-        return function
+        self.laws, numbers = core.ControlLaws(self.model.native), {}
+        for each in forces:
+            if isinstance(each, Controller):
+                each.add_to(self.laws, self.model, None)
+                continue
+            if not isinstance(each, Mapping):
+                raise ModelError(
+                    f"forces hold {shown(each)}; give controllers, and mappings of names to these or to numbers"
+                )
+            for name, value in each.items():
+                if isinstance(value, Controller):
+                    table, part = self.place(name)
+                    behind = self.model.nv if table == "inputs" else 0
+                    value.add_to(self.laws, self.model, slice(part.start + behind, part.stop + behind))
+                elif name in numbers:
+                    raise ModelError(f"force {name!r} is given twice")
+                else:
+                    numbers[name] = value
+        if numbers:
+            self._set_names(numbers, steps)
 
     def _set_rows(self, forces: Any, steps: int | None) -> None:
         if isinstance(forces, Mapping):
@@ -124,6 +163,10 @@ class ForceSource:
             self.tau = np.zeros((count, self.tau.shape[1]))
             self.inputs = np.zeros((count, self.inputs.shape[1]))
             self._native = None
+
+
+def _has_controller(values: Iterable[Any]) -> bool:
+    return any(isinstance(value, Controller | Mapping) for value in values)
 
 
 def _rows(value: Any, what: str, width: int) -> Array:

@@ -134,7 +134,7 @@ def cheapest_order(method: Variational, start: Callable[[Variational], Variation
     work = []
     for order in orders:
         run = start(replace(method, order=order))
-        if run.forces.function is not None or any(not user.tapes for user in run.model.tables.users):
+        if not run.forces.is_fixed or any(not user.tapes for user in run.model.tables.users):
             return 2 if method.accuracy is not None and method.accuracy >= HANDY else 8
         nothing = np.empty((1, run.model.nq)), np.empty((1, run.model.nv))
         steps = min(TRIAL, round(run.prescribed.end / run.dt) if run.prescribed.end < np.inf else TRIAL)
@@ -226,7 +226,7 @@ class VariationalRun:
         if not model.rows and not self.prescribed:
             return
         v = velocities(model, self.q, self.x, self.prescribed.rate(t), self.prescribed.indices)
-        tau, inputs = self.forces.at(t, step, self.q, v)
+        tau, inputs = self.forces.at(t, step, self.q, v, self.dt)
         given, driven = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, v, tau, given, inputs, driven)
         rows = len(model.rows)

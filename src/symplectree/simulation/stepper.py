@@ -38,6 +38,7 @@ class StepperState:
     | method | that chose itself an order, if it did |
     | memory | what else the next steps depend on, such as the steps before, from which the next is guessed |
     | tau, inputs | forces of the last step |
+    | laws | what controllers remember |
     | moved | where coordinates that were prescribed as numbers are |
     """
 
@@ -48,6 +49,7 @@ class StepperState:
     memory: Any
     tau: Array
     inputs: Array
+    laws: Array
     moved: dict[str, Array]
 
 
@@ -67,6 +69,7 @@ class Stepper:
 
     method: how to step; `Variational()` when left out.
     dt: length of a step [s], always to be given.
+    forces: controllers that act in all steps, such as `PD`, besides the forces that a step is given.
     prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
         which `step` may move them.
 
@@ -78,15 +81,25 @@ class Stepper:
     """
 
     def __init__(
-        self, model: Model, method: Method | None = None, dt: float | None = None, *, prescribed: Any = None
+        self,
+        model: Model,
+        method: Method | None = None,
+        dt: float | None = None,
+        *,
+        prescribed: Any = None,
+        forces: Any = None,
     ) -> None:
         import symplectree._core as core
 
         dt = required_dt(dt, "Stepper")
         check_seconds("dt", dt)
         self.model, self.method, self.dt = model, chosen(method), float(dt)
-        self._given = prescribed
-        self._forces = ForceSource(model, None)
+        self._given = {"prescribed": prescribed, "forces": forces}
+        self._forces = ForceSource(model, forces, 1)
+        if forces is not None and (
+            self._forces.laws is None or np.any(self._forces.tau) or np.any(self._forces.inputs)
+        ):
+            raise ModelError("forces of a Stepper are controllers, such as PD; give numbers to its steps")
         self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
         self._prescribed = Prescribed(model, given, self.dt)
@@ -113,7 +126,7 @@ class Stepper:
                 motion.hold()
             told = v is None
             q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
-            self._forces.set(None)
+            self._forces = ForceSource(self.model, self._given["forces"], 1)  # controllers begin anew
             self._start(self.method, q, v)
             self._loop.count = 0
 
@@ -156,9 +169,12 @@ class Stepper:
             run = self._run
             method = run.method if isinstance(run, VariationalRun) else self.method
             moved = {name: motion.end.copy() for name, motion in self._moved.items()}
-            tau, inputs = self._forces.tau.copy(), self._forces.inputs.copy()
-            step = self._loop.count
-            return StepperState(step, run.q.copy(), run.x.copy(), method, run.memory(), tau, inputs, moved)
+            source = self._forces
+            laws = np.array([] if source.laws is None else source.laws.memory())
+            return StepperState(
+                step=self._loop.count, q=run.q.copy(), x=run.x.copy(), method=method, memory=run.memory(),
+                tau=source.tau.copy(), inputs=source.inputs.copy(), laws=laws, moved=moved,
+            )  # fmt: skip
 
     def restore(self, state: StepperState) -> None:
         """Go back to a state of this stepper, or of another of the same model, method and dt: the next steps are, bit for
@@ -178,6 +194,8 @@ class Stepper:
             self._run.recall(state.memory)
             self._attach()
             self._forces.tau[:], self._forces.inputs[:] = state.tau, state.inputs
+            if self._forces.laws is not None:
+                self._forces.laws.recall(state.laws)
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = None if self._started is None else self.state
@@ -309,8 +327,8 @@ class Stepper:
         return momenta(self.model, run.q, self.v)
 
 
-def _restored(kind: type[Stepper], arguments: Any, prescribed: Any, state: StepperState | None) -> Stepper:
-    stepper = kind(*arguments, prescribed=prescribed)
+def _restored(kind: type[Stepper], arguments: Any, given: Any, state: StepperState | None) -> Stepper:
+    stepper = kind(*arguments, **given)
     if state is not None:
         stepper.restore(state)
     return stepper
