@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from symplectree.dynamics.arguments import configuration, unusable, velocity
+from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
@@ -317,6 +317,8 @@ def _checked_state(model: Model, state: Any) -> tuple[Array, Array]:
             raise ModelError(f"{name} has shape {array.shape}; give one state")
         if not np.all(np.isfinite(array)):
             raise unusable(model, {name: array})
+    if (error := zero_quaternion(model, q)) is not None:
+        raise error
     model.native.normalize(q)
     return q, p
 
