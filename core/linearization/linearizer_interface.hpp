@@ -17,6 +17,9 @@ class LinearizerInterface {
   virtual int inputs() const = 0;
   virtual bool projected() const = 0;  // is p' taken along constraints or prescribed coordinates?
   virtual bool has_second() const = 0;
+  // p' ← what is along the constraints, with its velocity v and impulses μ; false where this is left to others. If not,
+  // then before `first`.
+  virtual bool project(StepPoint&, double*) { return false; }
   // out (2 nv × inputs) ← derivatives of (q', p'), multipliers (rows × inputs) ← those of λ.
   virtual void first(const StepPoint& at, double* out, double* multipliers) = 0;
   // out (2 nv × inputs × inputs) ← second derivatives, after `first`: [i, b, c].
@@ -53,5 +56,7 @@ std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action a
 
 // The fast way; null where it does not serve.
 std::unique_ptr<LinearizerInterface> tree_linearizer(const Model& m, Action action);
+// Likewise, of trees whose constraints are affine in coordinates and independent.
+std::unique_ptr<LinearizerInterface> row_linearizer(const Model& m, Action action);
 
 }  // namespace symplectree

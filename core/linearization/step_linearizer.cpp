@@ -17,7 +17,7 @@ bool any(const std::vector<char>& marks) { return std::find(marks.begin(), marks
 StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, double h, std::vector<char> prescribed)
     : m_(m), prescribed_(std::move(prescribed)), action_(options.action), alpha_(options.alpha), constrained_(m_) {
   point_.h = h;
-  if (!any(prescribed_)) tree_ = tree_linearizer(m_, action_);
+  if (!any(prescribed_)) tree_ = m.rows > 0 ? row_linearizer(m_, action_) : tree_linearizer(m_, action_);
   if (!tree_) make_general();
   MethodOptions single = options;
   single.guess = Guess::Acceleration, single.substeps = 0;
@@ -54,10 +54,11 @@ bool StepLinearizer::solve(const StepConditions& given, double* q1, double* p1) 
 
 void StepLinearizer::complete(double* p1) {
   multipliers_ = run_->report().multipliers;
-  if (m_.rows > 0) remove_redundant_part();
+  if (m_.rows > 0 && !tree_) remove_redundant_part();
   point_.lambda = multipliers_;
   for (double& x : point_.lambda) x *= impulse_time();
-  if (general_ && general_->projected()) project(p1);
+  LinearizerInterface& used = tree_ ? *tree_ : *general_;
+  if (used.projected() && !used.project(point_, p1)) project(p1);
 }
 
 void StepLinearizer::differentiate(double* first, double* multipliers_first, double* second) {
@@ -80,6 +81,11 @@ int StepLinearizer::differentiate_in_parameters(const double* first, double* out
   if (!parameters_->layout().projected) {
     parameters_->as_momentum(first, inputs(), dE, dO, out);
     return -1;
+  }
+  if (tree_) {  // which has not given the general one's matrices
+    make_general();
+    std::vector<double> of_state(2 * m_.nv * inputs()), of_rows(m_.rows * inputs());
+    general_->first(point_, of_state.data(), of_rows.data());
   }
   const int torn = general_->follow(dE, dO, out, multipliers);
   parameters_->impulses_to_forces(point_, multipliers);

@@ -80,6 +80,62 @@ def test_followers_against_differences_and_rows(action):
     assert by_mass.by_parameters.shape == (6, 1) and np.any(by_mass.by_parameters)
 
 
+def geared(more: float = 0.0) -> st.Model:
+    """A floating root with a Ball joint, and six joints, of which three are geared to others by constraints; `more` mass
+    on one."""
+    m = st.Mechanism()
+    link = m.world.link("root", st.Free("root"), mass=2, com=(0.1, 0, 0), inertia=(0.3, 0.2, 0.4))
+    link = link.link("hip", st.Ball("hip"), at=(0.2, 0, 0), mass=1, com=(0, 0.1, -0.2), inertia=(0.1, 0.2, 0.1))
+    for k in range(6):
+        place = {
+            "at": (0, 0.1, -0.4),
+            "mass": 0.5 + (more if k == 3 else 0),
+            "com": (0, 0.05, -0.2),
+            "inertia": (0.03, 0.02, 0.01),
+        }
+        link = link.link(f"l{k}", st.Revolute(f"q{k}", axis="xyz"[k % 3]), **place)
+    m.add(
+        st.GearConstraint("q1", "q0", ratio=-0.7), st.GearConstraint("q3", "q0", ratio=0.4, offset=0.1),
+        st.ScrewConstraint("q4", "q5", pitch=0.8), st.JointSpring("q2", 3.0), st.JointDamper("q1", 0.3),
+        st.JointForce("q3", "motor"), st.JointForce("q2", "knee"),
+    )  # fmt: skip
+    return m.build()
+
+
+@pytest.mark.parametrize("action", ["cayley", "chord", "exp"])
+@pytest.mark.parametrize("off", [0.0, 0.01])
+def test_affine_rows_against_the_general_way(action, off):
+    """Also from states that break the constraints, to which q' returns; second derivatives take the general way."""
+    model, method = geared(), st.Variational(action=action)
+    rng = np.random.default_rng(5)
+    q = st.assemble(model, st.retract(model, model.neutral, 0.3 * rng.normal(size=model.nv)))
+    q = st.retract(model, q, off * rng.normal(size=model.nv))
+    p, u = st.momenta(model, q, rng.normal(size=model.nv)), rng.normal(size=2)
+    quick = st.Linearizer(model, method, DT).at(q, p, u)
+    general = st.linearize(model, (q, p), method, DT, 2, forces=u)
+    for name in FIELDS:
+        a, b = getattr(quick, name), getattr(general, name)
+        np.testing.assert_allclose(a, b, atol=1e-10 * np.abs(b).max(initial=1.0), err_msg=name)
+    weights = rng.normal(size=2 * model.nv)
+    contracted = st.linearize(model, (q, p), method, DT, 2, forces=u, contract=weights)
+    expected = np.tensordot(weights, general.second, 1)
+    np.testing.assert_allclose(contracted.hessian, expected, atol=1e-9 * np.abs(expected).max())
+    h = 1e-4  # of a mass; differences err by h² of the third derivative, and by rounding over h
+    by_mass = st.linearize(model, (q, p), method, DT, forces=u, parameters=["l3.mass"]).by_parameters[:, 0]
+    ends = [st.Linearizer(geared(s * h), method, DT).at(q, p, u) for s in (1, -1)]
+    change = np.concatenate([st.difference(model, ends[1].q, ends[0].q), ends[0].p - ends[1].p])
+    np.testing.assert_allclose(by_mass, change / (2 * h), atol=1e-7 * np.abs(change / h).max())
+
+
+def test_rows_that_depend_on_each_other_take_the_general_way():
+    m = planar_chain(4)
+    ratios = {("q1", "q0"): 2.0, ("q2", "q1"): 3.0, ("q2", "q0"): 6.0}
+    model = m.add(*(st.GearConstraint(a, b, ratio=r) for (a, b), r in ratios.items())).build()
+    q = st.assemble(model, {"q0": 0.1, "q3": 0.3})
+    found = st.Linearizer(model, dt=DT).at(q, np.array([0.1, 0, 0, 0.2]))
+    assert np.all(np.isfinite(found.A)) and found.multipliers.shape == (3,)
+
+
 def test_results_are_their_own():
     model = planar_chain(2).build()
     linearizer = st.Linearizer(model, dt=DT)
