@@ -123,9 +123,13 @@ def _array(value: Any, size: int, name: str, what: str) -> Array:
             raise ModelError(
                 f"{name} is {shown(value)}; give {size} numbers or a mapping of names to numbers"
             ) from None
-    if value.ndim == 0 or value.shape[-1] != size:
-        got = value.shape[-1] if value.ndim else "no"
-        raise ModelError(f"{name} has {got} values, but the model has {size} {what}")
+    if value.ndim == 0:
+        raise ModelError(
+            f"{name} is the number {value:.6g} alone, but the model has {size} {what}: give {size} numbers or a mapping of "
+            "names to numbers"
+        )
+    if value.shape[-1] != size:
+        raise ModelError(f"{name} has {value.shape[-1]} values, but the model has {size} {what}")
     return value
 
 

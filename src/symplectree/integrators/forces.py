@@ -12,13 +12,14 @@ One word for one thing, in all signatures:
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
-from symplectree.validation import real_array, shown
+from symplectree.validation import check_takes, counted, real_array, shown
 
 
 class ForceSource:
@@ -26,7 +27,8 @@ class ForceSource:
 
     `forces` is None; an array of numbers for the model's inputs (for the nv degrees of freedom when it has none), or one
     such row per step; a mapping from names of inputs, coordinates or joints to numbers, or to one row of these per step;
-    or a function of (t, q, v) that returns an array or a mapping, called wherever the method needs forces.
+    or a function of (t, q, v) that returns an array or a mapping, called wherever the method needs forces; it may return
+    an empty mapping, but not None, which a function does whose `return` was forgotten.
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
@@ -40,7 +42,8 @@ class ForceSource:
         if forces is None:
             return
         if callable(forces):
-            self.function = self._called(forces)
+            check_takes(forces, "the force function", "t", "q", "v")
+            self.function = _called(ref(self), forces)
             return
         self._set_rows(forces, steps)
 
@@ -69,14 +72,10 @@ class ForceSource:
     def set(self, forces: Any) -> None:
         """Replace constant forces, as a control loop does from step to step."""
         self.tau[:], self.inputs[:] = 0, 0
+        if callable(forces):
+            raise ModelError(f"forces are the function {shown(forces)}; give what it returns for (t, q, v)")
         if forces is not None:
             self._set_rows(forces, 1)
-
-    def _called(self, forces: Callable[[float, Array, Array], Any]) -> Callable[[float], None]:
-        def function(t: float) -> None:
-            self.set(forces(t, self.q.copy(), self.v.copy()))  # the user may keep them
-
-        return function
 
     def _set_rows(self, forces: Any, steps: int | None) -> None:
         if isinstance(forces, Mapping):
@@ -84,9 +83,12 @@ class ForceSource:
             return
         array = _numbers(forces, "forces")
         if array.ndim == 0 or array.shape[-1] != len(self.names) or array.ndim > 2:
-            what = "inputs" if self.model.inputs else "degrees of freedom"
+            listed = ", ".join(self.names[:6]) + (", …" if len(self.names) > 6 else "")
+            count, inputs = len(self.names), self.model.inputs
+            what = f"{counted(count, 'input') if inputs else counted(count, 'velocity', 'velocities')} ({listed})"
+            given = f"{shown(forces)}, one number alone" if array.ndim == 0 else f"numbers of shape {array.shape}"
             raise ModelError(
-                f"forces have shape {array.shape}; the model has {len(self.names)} {what}: give one number for each, or "
+                f"forces are {given}; the model has {what}: give one number for each, a mapping of names to numbers, or "
                 "one row of these per step"
             )
         array = np.atleast_2d(array)
@@ -123,6 +125,27 @@ class ForceSource:
             self._native = None
 
 
+def _called(source: "ref[ForceSource]", forces: Callable[[float, Array, Array], Any]) -> Callable[[float], None]:
+    """The user's function as the core calls it. The core cannot say what it holds, so that a strong reference to the
+    source, which holds what the core made of it, would keep both for ever."""
+
+    def function(t: float) -> None:
+        here = source()
+        assert here is not None  # a run holds it
+        given = forces(t, here.q.copy(), here.v.copy())  # the user may keep them
+        if given is None:
+            raise ModelError(
+                f"the force function gave None at t = {t:.6g} s: has it no return? Give numbers, or a mapping of names to "
+                "numbers, {} for no force"
+            )
+        try:
+            here.set(given)
+        except ModelError as error:
+            raise ModelError(f"the force function at t = {t:.6g} s: {error}") from None
+
+    return function
+
+
 def _rows(value: Any, what: str, width: int) -> Array:
     """Rows (1 or more, width) of a number or column (width 1), or of a vector or matrix."""
     array = _numbers(value, what)
@@ -135,6 +158,8 @@ def _rows(value: Any, what: str, width: int) -> Array:
 
 
 def _check_rows(what: str, count: int, steps: int | None) -> None:
+    if steps == 1 and count != 1:
+        raise ModelError(f"{what}: {count} rows; give one")
     if count not in (1, steps):
         raise ModelError(f"{what}: {count} rows, but the run has {steps} steps; give one row, or one per step")
 

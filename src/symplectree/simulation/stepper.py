@@ -13,6 +13,7 @@ from symplectree.integrators import Method, Run
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import FormulaWatch, element_fault
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
@@ -72,8 +73,9 @@ class Stepper:
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
-            told = v is None
-            q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
+            given = q, v
+            q, v = initial_state(self.model, q, v)
+            q, v = consistent_start(self.model, q, v, self._prescribed, told=given[1] is None, given=given)
             self._forces.set(None)
             self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
             self._count = 0
@@ -139,7 +141,7 @@ class Stepper:
             why = f"the step {self._count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
             raise ConvergenceError(why, step=self._count, time=self.t)
         if taken < steps:
-            raise run.failure(self._count)
+            raise explained(run.failure(self._count), self.model, run, run.q, self.dt)
 
     @property
     def _run(self) -> Run:
