@@ -84,11 +84,11 @@ def test_quaternions_are_normalised_at_the_start():
         ({"q0": [1]}, "q has 1 values"),
         ({"q0": [1, np.nan]}, "q of 'q1' is nan"),
         ({"v0": [1]}, "v0 has 1 values"),
-        ({"forces": [1, 2, 3]}, "degrees of freedom"),
+        ({"forces": [1, 2, 3]}, "2 velocities"),
         ({"forces": np.ones((3, 2))}, "3 rows, but the run has 10 steps"),
         ({"forces": {"elbow": 1}}, "no input or coordinate is named 'elbow'"),
         ({"forces": [np.inf, 0]}, "not finite"),
-        ({"forces": lambda t, q, v: [1, 2, 3]}, "degrees of freedom"),
+        ({"forces": lambda t, q, v: [1, 2, 3]}, "2 velocities"),
     ],
 )
 def test_refusal(model, arguments, words):

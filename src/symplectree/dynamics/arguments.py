@@ -19,10 +19,10 @@ def configuration(model: Model, q: Any, name: str = "q") -> Array:
 
 
 def velocity(model: Model, v: Any, name: str = "v") -> Array:
-    """v (or any other vector over the degrees of freedom) as an array (..., nv): from numbers, or by names over zero."""
+    """v (or any other vector of nv numbers) as an array (..., nv): from numbers, or by names over zero."""
     if isinstance(v, Mapping):
         return _by_name(model, v, np.zeros(model.nv), name, velocity=True)
-    return _array(v, model.nv, name, "degrees of freedom")
+    return _array(v, model.nv, name, "velocities")
 
 
 def inputs_vector(model: Model, inputs: Any) -> Array:

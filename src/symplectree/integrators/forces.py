@@ -25,7 +25,7 @@ from symplectree.validation import check_takes, counted, real_array, shown
 class ForceSource:
     """Rows of generalized forces `tau` and of `inputs`: one row for the whole run, or one per step.
 
-    `forces` is None; an array of numbers for the model's inputs (for the nv degrees of freedom when it has none), or one
+    `forces` is None; an array of numbers for the model's inputs (for all nv velocities when it has none), or one
     such row per step; a mapping from names of inputs, coordinates or joints to numbers, or to one row of these per step;
     or a function of (t, q, v) that returns an array or a mapping, called wherever the method needs forces; it may return
     an empty mapping, but not None, which a function does whose `return` was forgotten.

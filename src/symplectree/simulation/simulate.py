@@ -60,7 +60,7 @@ def simulate(
     duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken, and a warning says
         where the run ends when a part of one is left. No step is shortened: equal ones keep the energy without drift.
     method: how to step; `Variational()` when left out.
-    forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
+    forces: None; numbers for the model's inputs (for all nv velocities when it has none), or one row of these per
         step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
         either.
     prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each

@@ -17,6 +17,8 @@ from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
+from symplectree.simulation.step_record import StepRecord
+from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 MOST_ROWS = 10_000  # steps between looks at the clock and at the keyboard, each of which takes a row of numbers
@@ -39,13 +41,20 @@ class Stepper:
     dt: length of a step [s], always to be given.
     prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
         which `step` may move them.
+    record: whether to keep the state after each step, for `trajectory()`.
 
     Whatever stops it, an exception of the user's own functions or Ctrl-C, q, v and t are those after the last whole step.
     Threads take turns; a function that a step calls cannot use the stepper, and is told so by ModelError.
     """
 
     def __init__(
-        self, model: Model, method: Method | None = None, dt: float | None = None, *, prescribed: Any = None
+        self,
+        model: Model,
+        method: Method | None = None,
+        dt: float | None = None,
+        *,
+        prescribed: Any = None,
+        record: bool = False,
     ) -> None:
         dt = required_dt(dt, "Stepper")
         check_seconds("dt", dt)
@@ -56,6 +65,7 @@ class Stepper:
         self._prescribed = Prescribed(model, given, self.dt)
         self._turn, self._chunk = _Turn(), 1  # how many steps fit between two looks at the clock
         self._started: Run | None = None
+        self._kept = StepRecord(self) if record else None
         self._count = 0
         self._watch = FormulaWatch(model, leaps=True)
         # Then all states between are kept, to go back to.
@@ -79,6 +89,8 @@ class Stepper:
             self._forces.set(None)
             self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
             self._count = 0
+        if self._kept is not None:
+            self._kept.begin()
 
     def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
         """One step under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when left out.
@@ -102,9 +114,21 @@ class Stepper:
                 for motion in self._moved.values():
                     motion.end = motion.start
                 raise
+        if self._kept is not None:
+            self._kept.add()
+
+    def trajectory(self) -> Trajectory:
+        """All states since reset, of a stepper that was made with `record=True`."""
+        if self._kept is None:
+            raise ModelError("the stepper keeps no states; make it with Stepper(…, record=True)")
+        return self._kept.trajectory()
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
+        if self._kept is not None and steps > 1:
+            for _ in range(steps):
+                self.run(1)
+            return
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
@@ -115,6 +139,8 @@ class Stepper:
                 spent = max(time.perf_counter() - start, 1e-7)
                 if count == self._chunk or spent > SLICE:
                     self._chunk = max(1, min(int(SLICE / spent * count), 10 * count, MOST_ROWS))
+        if self._kept is not None and steps > 0:
+            self._kept.add()
 
     def _advance(self, steps: int) -> None:
         """Take steps, and count them; whatever the run raises, q, x and the count are those after the last whole one."""

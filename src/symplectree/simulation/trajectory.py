@@ -17,7 +17,7 @@ from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.simulation.state import State, coordinate_of, state_at, velocity_of
-from symplectree.validation import shown
+from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
     from symplectree.simulation.run_record import Restart, Settings
@@ -85,9 +85,8 @@ class Trajectory:
         return len(self.t)
 
     def __repr__(self) -> str:
-        return (
-            f"Trajectory of {len(self)} states, {self.model.nv} degrees of freedom, {self.t[0]:g} to {self.t[-1]:g} s"
-        )
+        sizes = f"{counted(len(self), 'state')} of {counted(self.model.nq, 'coordinate')}"
+        return f"Trajectory of {sizes}, {self.t[0]:g} to {self.t[-1]:g} s"
 
     @overload
     def __getitem__(self, which: str) -> Array: ...
