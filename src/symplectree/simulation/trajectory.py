@@ -244,8 +244,9 @@ class Trajectory:
     def plot(self, *what: str, path: Any = None) -> Any:
         """Draw quantities over time, one panel for each unit; all coordinates when none is named.
 
-        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", a coordinate or joint by name, or
-            "phase:NAME" for a coordinate's velocity over the coordinate.
+        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", "multipliers", "prescribed_forces", a
+            coordinate, joint or frame (its position) by name, "phase:NAME" for a coordinate's velocity over the coordinate,
+            or "path:FRAME" for the way of a frame in a plane.
         path: where to write the picture, in the format that the ending says.
 
         Returns the figure, which opens no window.
