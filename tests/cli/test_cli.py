@@ -189,7 +189,7 @@ def test_info(folder, capsys):
         ("run nothing.sexp", "No such file"),
         ("run arms.sexp", "did you mean 'arm.sexp'?"),
         ("run bad.sexp", "bad.sexp:1:10: lnk is not known"),
-        ("run arm.sexp --set elbw=1", "nothing that can be plotted is named 'elbw'; did you mean 'elbow'?"),
+        ("run arm.sexp --set elbw=1", "no coordinate is named 'elbw'; did you mean 'elbow'?"),
         ("run arm.sexp --set elbow", "--set elbow: write NAME=VALUE"),
         ("run arm.sexp --set elbow=x", "--set elbow=x: write NAME=VALUE"),
         ("run arm.sexp --hold elbw", "no coordinate is named 'elbw'"),

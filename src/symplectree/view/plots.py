@@ -90,7 +90,12 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
     if name == "velocities":
         return _by_unit(model, name, dict(zip(model.velocities, trajectory.v.T, strict=True)), velocities=True)
     if name == "multipliers" and model.rows:
-        return [Panel("multipliers [unit of the row]", _between(model.rows, trajectory.multipliers))]
+        return [
+            Panel(
+                f"multipliers [{'N' if _of_lengths(model) else 'unit of the row'}]",
+                _between(model.rows, trajectory.multipliers),
+            )
+        ]
     if name == "prescribed_forces" and trajectory.prescribed:
         return _prescribed_forces(trajectory)
     if isinstance(name, str) and name.startswith("phase:"):
@@ -161,10 +166,13 @@ def _has_rate(model: Model, name: str) -> bool:
     )
 
 
+def _of_lengths(model: Model) -> bool:
+    """Are all rows of constraints lengths, and their multipliers forces?"""
+    return len(model.tables.point_rows) + len(model.tables.distance_rows) == len(model.full.rows)
+
+
 def _error_label(model: Model) -> str:
-    tables = model.tables
-    lengths = len(tables.point_rows) + len(tables.distance_rows)
-    return "constraint error [m]" if lengths == len(model.full.rows) else "constraint error [unit of the row]"
+    return f"constraint error [{'m' if _of_lengths(model) else 'unit of the row'}]"
 
 
 def _units(model: Model, *, velocities: bool = False) -> dict[str, str]:
