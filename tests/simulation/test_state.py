@@ -121,3 +121,31 @@ def test_single_rows_and_what_is_none():
     for which in (slice(5, 5), slice(None, None, -1), 51, 1.5, None):
         with pytest.raises(st.ModelError, match=r"states"):
             traj[which]
+
+
+@pytest.mark.parametrize("name", ["four_bar", "closed_chain_device", "planar_human", "gear_pair"])
+def test_states_between_rows_close_loops(name):
+    mechanism = st.load(name)
+    model = mechanism.build()
+    q0 = st.assemble(model, mechanism.initial)
+    traj = st.simulate(model, q0, duration=0.1, dt=0.002, method=st.Adaptive(1e-10, 1e-10))
+    state = traj[::2].at(0.042)
+    assert np.abs(st.constraint_values(model, state.q)).max() < 1e-9
+    assert np.abs(st.constraint_jacobian(model, state.q) @ state.v).max() < 1e-9
+    np.testing.assert_allclose(state.q, traj.q[21], atol=1e-5)
+    np.testing.assert_allclose(state.v, traj.v[21], atol=1e-3)
+    st.simulate(model, state.q, v0=state.v, duration=0.1, dt=0.01)
+
+
+def test_states_between_rows_keep_what_is_prescribed():
+    mechanism = st.load("marionette")
+    model = mechanism.build()
+    q0 = st.assemble(model, mechanism.initial)
+    lengths = {name: q0[model.coordinates.index(name)] for name in model.massless}
+    held = {name: lambda t, x=x: x - 0.05 * t for name, x in lengths.items()}
+    traj = st.simulate(model, q0, duration=0.1, dt=0.01, prescribed=held)
+    state = traj.at(0.055)
+    for name, length in held.items():
+        assert state[name] == pytest.approx(length(0.055), abs=1e-12)
+        assert state.velocity(name) == pytest.approx(-0.05, abs=1e-6)
+    assert np.abs(st.constraint_values(model, state.q)).max() < 1e-9

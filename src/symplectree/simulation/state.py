@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symplectree import dynamics
-from symplectree.errors import ModelError
+from symplectree.constraints.assembly import assemble
+from symplectree.constraints.dynamics import project_velocity
+from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, ad
 from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.validation import real_array, shown
@@ -79,7 +82,8 @@ def velocity_of(model: Model, q: Array, v: Array, name: str) -> Array:
 
 def state_at(trajectory: Trajectory, t: Any) -> State:
     """See `Trajectory.at`. Between rows the increment δ from the first, q ⊕ δ, is the cubic with the positions and rates of
-    both ends; its rates are V = φ(−ad_δ) δ', φ(x) = (eˣ − 1)/x, on joints with quaternions, and V = δ' on others."""
+    both ends; its rates are V = φ(−ad_δ) δ', φ(x) = (eˣ − 1)/x, on joints with quaternions, and V = δ' on others. Loops
+    are closed from there."""
     try:
         times = real_array(t)
     except TypeError:
@@ -113,7 +117,17 @@ def _between(trajectory: Trajectory, t: float) -> tuple[Array, Array]:
     rate = (3 * s - 1) * (s - 1) * left + 6 * s * (1 - s) * d + s * (3 * s - 2) * right
     for part in curved:
         rate[part] = _rates(increment[part]) @ rate[part]
-    return dynamics.retract(model, trajectory.q[k], increment), rate / h
+    q, v = dynamics.retract(model, trajectory.q[k], increment), rate / h
+    return _closed(model, q, v, trajectory.prescribed) if model.rows else (q, v)
+
+
+def _closed(model: Model, q: Array, v: Array, held: tuple[str, ...]) -> tuple[Array, Array]:
+    """A state near the constraints moved onto them; prescribed coordinates stay."""
+    joints = [name for name, place in model.joints.items() if {*model.velocities[place.v]} <= {*held}]
+    names = [*joints, *(name for name in held if name in model.coordinates)]
+    with contextlib.suppress(AssemblyError):  # nothing is left to move
+        q = assemble(model, q, fixed=names)
+    return q, project_velocity(model, q, v, fixed=names)
 
 
 def _rates(d: Array) -> Array:

@@ -132,7 +132,8 @@ class Trajectory:
     def at(self, t: Any) -> State:
         """The state at a time within the run [s], or at several: by cubic interpolation between the saved rows.
 
-        Errors are of fourth order in the time between rows for q, of third order for v; constraints hold to as much.
+        Errors are of fourth order in the time between rows for q, of third order for v. Constraints hold, so that a run can
+        start there.
         Rotations of Ball and Free joints must be less than half a turn from row to row. Raises ModelError outside the run.
         """
         return state_at(self, t)
