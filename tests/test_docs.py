@@ -89,7 +89,7 @@ def shown_results(page: Path) -> dict[int, str]:
     found = {}
     for block in filter(runs, python_blocks(page)):
         for number, line in enumerate(block.lines, block.first):
-            comment = re.fullmatch(r" *print\(.*\)  # ((?:[-\d\[(]|True|False).*)", line)
+            comment = re.fullmatch(r" *print\(.*\)  # ((?:[-\d\[(]|True|False|Frame ).*)", line)
             if comment:
                 found[number] = comment[1]
     return found

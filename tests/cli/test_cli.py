@@ -345,3 +345,15 @@ def test_as_a_process():
     done = subprocess.run([sys.executable, "-m", "symplectree", "run", "nothing"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("error: nothing is no file")
     assert app.name[0] == "symplectree"
+
+
+def test_accuracy_and_a_start_in_degrees(folder, capsys):
+    code, _, err = call(
+        "symplectree run arm.sexp --set shoulder=70 --duration 0.1 --accuracy 1e-6 --out run.mat", capsys
+    )
+    assert code == 0 and "question: 'shoulder' starts at 70 rad, 11.1 turns: degrees?" in err
+    assert "accuracy=1e-06" in st.load_trajectory("run.mat").settings.method
+    code, _, err = call("symplectree run arm.sexp --duration 1 --dt 0.3", capsys)
+    assert code == 0 and "the run ends at 0.9 s" in err
+    code, _, err = call("symplectree run arm.sexp --accuracy 1e-6 --method rk4", capsys)
+    assert code == 2 and "--accuracy belongs to --method variational" in err

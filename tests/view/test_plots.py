@@ -164,7 +164,7 @@ def test_positions_and_paths_of_frames(driven):
         ("phase:crnk", "did you mean 'phase:crank'?"),
         (
             "zzz",
-            "There are energy, momentum, coordinates, velocities, constraint_error, multipliers, prescribed_forces;",
+            "there are energy, momentum, coordinates, velocities, constraint_error, multipliers, prescribed_forces;",
         ),
         (
             3,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,8 @@ MOST = 8  # questions
 
 def questions(model: Model) -> list[str]:
     """Sentences that end with a question, at most so many."""
-    found = [*_start(model), *_places(model), *_bodies(model), *_elements(model)]
+    start = model.description.initial if model.description is not None else {}
+    found = [*start_questions(model, start), *_places(model), *_bodies(model), *_elements(model)]
     more = [f"{len(found) - MOST} more like these"] if len(found) > MOST else []
     return found[:MOST] + more
 
@@ -43,9 +44,9 @@ def _is_angle(model: Model, name: str) -> bool:
     return kinds[index - place.q.start] in ("revolute", "screw")
 
 
-def _start(model: Model) -> Iterator[str]:
-    """Angles of the start that a mechanism carries."""
-    for name, value in (model.description.initial if model.description is not None else {}).items():
+def start_questions(model: Model, start: Mapping[str, Any]) -> Iterator[str]:
+    """About the angles of a start by name."""
+    for name, value in start.items():
         numbers = np.atleast_1d(array_or_empty(value))
         place = model.full.joints.get(name)
         names = [name] if place is None else model.full.coordinates[place.q]

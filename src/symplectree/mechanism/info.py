@@ -56,7 +56,7 @@ def size(model: Model, independent: tuple[str, ...] | None = None) -> str:
     velocities that constraints and prescribed motions of what has no mass leave independent."""
     count = counted(model.nq, "coordinate")
     if model.followers is not None:
-        count += f", {len(model.followers.by_name)} that follow"
+        count += f", {counted(len(model.followers.by_name), 'that follows', 'that follow')}"
     if model.rows:
         count += f", {counted(len(model.rows), 'constraint row')}"
     found = counted(len(model.full.joints), "link")

@@ -29,17 +29,24 @@ class Mass:
     inertia: Any = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Frame:
     """A frame of the tree: placed in its parent, moved by its joint, perhaps carrying a mass. Made by `link` or `frame`."""
 
-    mechanism: Mechanism = field(repr=False)
+    mechanism: Mechanism
     name: str
-    parent: Frame | None = field(repr=False)
+    parent: Frame | None
     joint: Joint
     at: Any = (0.0, 0.0, 0.0)
     rotate: Any = None
     masses: list[Mass] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        if self.parent is None:
+            return "Frame 'world'"
+        mass = sum(m.mass for m in self.masses if isinstance(m.mass, int | float))
+        moved = f"moved by {type(self.joint).__name__} {self.joint.name!r} on" if self.joint.nv else "fixed on"
+        return f"Frame {self.name!r} {moved} {self.parent.name!r}{f', {mass:.6g} kg' if mass else ''}"
 
     def link(
         self,

@@ -34,9 +34,9 @@ def not_plotted(trajectory: Trajectory, name: object) -> ModelError:
         known = frames if prefix == "path:" else list(model.coordinates)
         text = text.removeprefix(prefix).strip()
     near = [f"{prefix}{found}" for found in difflib.get_close_matches(text, known, n=3)]
-    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    hint = f"did you mean {' or '.join(map(repr, near))}? There" if near else "there"
     return ModelError(
-        f"nothing that can be plotted is named {name!r}; {hint}There are {', '.join(whole)}; coordinates "
+        f"nothing that can be plotted is named {name!r}; {hint} are {', '.join(whole)}; coordinates "
         f"{_listed(coordinates)}; positions of frames {_listed(frames) or 'world'}; 'phase:COORDINATE' and 'path:FRAME'"
     )
 
