@@ -112,6 +112,14 @@ def test_numbers_of_joints():
     assert found.joints["cap"].joint.armature == (0.1, 0.7)
 
 
+def test_the_pitch_of_a_screw_that_follows():
+    m = planar_chain(1)
+    m.tree[0].link("nut", st.Screw("nut", "z", pitch=0.1), mass=0.3, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01))
+    m.add(st.GearConstraint("q0", "nut", ratio=2.0, eliminate=True))
+    model = m.build()
+    assert_same(model.with_parameters({"nut.pitch": 0.2}), joint_changed(model, "nut.pitch", 0.1))
+
+
 def arm(mass=1.0, length=1.0, stiffness=5.0, at=(0, 0, -1.0), g=9.81):
     m = st.Mechanism(gravity=(0, 0, -g))
     upper = m.world.link("upper", st.Revolute("a", "y"), mass=mass, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))

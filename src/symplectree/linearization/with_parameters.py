@@ -31,7 +31,7 @@ def changed(model: Model, values: Mapping[str, Any]) -> Model:
         owner, _, quantity = name.rpartition(".")
         if name == "gravity":
             new.gravity = tuple(given)
-        elif owner in model.joints and quantity in ("armature", "pitch"):
+        elif quantity in ("armature", "pitch") and hasattr(_joint(model, owner), quantity):
             frame = next(f for f in new.tree if f.joint.nv and f.joint.name == owner)
             frame.joint = replace(frame.joint, **{quantity: _plain(given)})
         elif not _is_of_frame(model, owner, quantity):
@@ -107,13 +107,19 @@ def _current(model: Model, whole: str) -> list[Any]:
     owner, _, quantity = whole.rpartition(".")
     if _is_fixed(model, whole):
         return list(model.frame_offset[model.find_frame(owner)][:3, 3])
-    if quantity == "pitch" and owner in model.joints:
-        return [getattr(model.joints[owner].joint, "pitch")]  # noqa: B009 - of a Screw alone
+    if quantity == "pitch" and hasattr(joint := _joint(model, owner), quantity):
+        return [joint.pitch]
     for element in model.elements:
         if element.name == owner and hasattr(element, quantity):
             value = getattr(element, quantity)
             return [value] if np.ndim(value) == 0 else list(value)
     return look_up(model, whole)[0]
+
+
+def _joint(model: Model, name: str) -> Any:
+    """The joint of that name, one whose coordinate follows included; None when there is none."""
+    place = model.full.joints.get(name)
+    return None if place is None else place.joint
 
 
 def _moved(mechanism: Mechanism, places: Mapping[str, list[float]]) -> dict[int, Array]:
