@@ -11,8 +11,8 @@ namespace symplectree {
 ControlLaws& control_laws(nb::handle given);
 
 // Rows (rows × nv) of generalized forces and (rows × inputs) of inputs, one for all steps or one per step; or a
-// function of (t, q, v) whose result is put into the one row that there is, by `set(result)` where it is not an array
-// that is ready; and laws whose forces are added. None where there are none.
+// function of (t, q, v) whose result is put into the one row that there is, by `set(t, result)` where it is not an
+// array that is ready; and laws whose forces are added. None where there are none.
 struct ForceRows {
   In tau, inputs;
   nb::object function, set, laws;
@@ -71,7 +71,7 @@ class RowForces final : public ForceSource {
     const bool ready =
         is_ready(result, static_cast<int>(width)) && PyArray_NDIM(reinterpret_cast<PyArrayObject*>(result.ptr())) == 1;
     if (!ready) {
-      rows_.set(result);
+      rows_.set(t, result);
       return;
     }
     const auto* from = static_cast<const double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(result.ptr())));

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import symplectree as st
@@ -89,7 +90,7 @@ def test_no_phase_portrait_of_several_coordinates_or_quaternions(trajectory, nam
 
 def test_unknown_names_are_refused(trajectory):
     for name in ("enrgy", "phase:nt"):
-        with pytest.raises(st.ModelError, match="no coordinate is named"):
+        with pytest.raises(st.ModelError, match="nothing that can be plotted is named"):
             trajectory.plot(name)
 
 
@@ -118,3 +119,66 @@ def test_labels_of_logarithmic_axes_do_not_overlap(span):
     inside = sorted((box.x0, box.x1) for box in boxes if axes.bbox.x0 - 1 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 1)
     assert len(inside) >= 1
     assert all(end < begin for (_, end), (begin, _) in pairwise(inside))
+
+
+@pytest.fixture(scope="module")
+def driven():
+    mechanism = st.load("slider_crank")
+    model = mechanism.build()
+    q0 = st.assemble(model, mechanism.initial, fixed=["crank"])
+    crank = q0[model.coordinates.index("crank")]
+    motion = {"crank": lambda t: crank + 5 * t}
+    return st.simulate(model, q0, duration=1, dt=0.01, prescribed=motion)
+
+
+def test_forces_of_constraints_and_prescribed_motions(driven):
+    (axes,) = driven.plot("prescribed_forces").axes
+    assert axes.get_ylabel() == "prescribed forces [N·m]"
+    x, y = axes.lines[0].get_data()
+    assert np.array_equal(x[:-1], driven.t_forces) and np.array_equal(y[:-1], driven.prescribed_forces[:, 0])
+    (axes,) = driven.plot("multipliers").axes
+    assert [line.get_label() for line in axes.lines] == list(driven.model.rows)
+    assert np.array_equal(axes.lines[1].get_ydata()[:-1], driven.multipliers[:, 1])
+
+
+def test_positions_and_paths_of_frames(driven):
+    way = driven.pose("small end")[:, :3, 3]
+    (axes,) = driven.plot("small end").axes
+    assert axes.get_ylabel() == "small end [m]" and [line.get_label() for line in axes.lines] == ["x", "y", "z"]
+    (axes,) = driven.plot("path:rod").axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x of rod [m]", "z of rod [m]") and axes.get_aspect() == 1
+    joint = driven.pose("rod")[:, :3, 3]
+    assert np.array_equal(axes.lines[0].get_xydata(), joint[:, [0, 2]])
+    assert np.ptp(way[:, 0]) > 0.1
+    assert driven.plot("crank").axes[0].get_ylabel() == "crank [rad]"  # a coordinate, though a link has the name, too
+    assert driven.plot("path:crank").axes[0].get_ylabel() == "z of crank [m]"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("enrgy", "did you mean 'energy'?"),
+        ("multiplier", "did you mean 'multipliers'?"),
+        ("small ned", "did you mean 'small end'?"),
+        ("path:smal end", "did you mean 'path:small end'?"),
+        ("phase:crnk", "did you mean 'phase:crank'?"),
+        (
+            "zzz",
+            "there are energy, momentum, coordinates, velocities, constraint_error, multipliers, prescribed_forces;",
+        ),
+        (
+            3,
+            "coordinates crank, big end, piston; positions of frames rod, small end; 'phase:COORDINATE' and 'path:FRAME'",
+        ),
+    ],
+)
+def test_what_cannot_be_plotted_gets_a_list(driven, name, words):
+    with pytest.raises(st.ModelError) as raised:
+        driven.plot(name)
+    assert words in str(raised.value)
+
+
+def test_forces_that_no_run_has_are_not_offered(trajectory):
+    for name in ("multipliers", "prescribed_forces"):
+        with pytest.raises(st.ModelError, match=f"is named '{name}'"):
+            trajectory.plot(name)

@@ -19,16 +19,17 @@ from symplectree.errors import ModelError
 from symplectree.integrators.controllers import Controller
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
-from symplectree.validation import real_array, shown
+from symplectree.validation import check_takes, counted, real_array, shown
 
 
 class ForceSource:
     """Rows of generalized forces `tau` and of `inputs`: one row for the whole run, or one per step.
 
-    `forces` is None; an array of numbers for the model's inputs (for the nv degrees of freedom when it has none), or one
+    `forces` is None; an array of numbers for the model's inputs (for all nv velocities when it has none), or one
     such row per step; a mapping from names of inputs, coordinates or joints to numbers, to one row of these per step or to
     controllers; controllers, one or a list (see `controllers.py`); or a function of (t, q, v) that returns an array or a
-    mapping of numbers, called wherever the method needs forces.
+    mapping of numbers, called wherever the method needs forces; it may return an empty mapping, but not None, which a
+    function does whose `return` was forgotten.
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
@@ -43,6 +44,7 @@ class ForceSource:
         if forces is None:
             return
         if callable(forces):
+            check_takes(forces, "the force function", "t", "q", "v")
             self.function = forces
         elif isinstance(forces, Controller) or (isinstance(forces, list | tuple) and _has_controller(forces)):
             self._add_controllers(forces if isinstance(forces, list | tuple) else [forces], steps)
@@ -67,7 +69,7 @@ class ForceSource:
         if len(self.tau) == 1 and self._native is not None:
             return self._native
         tau, inputs = self.rows(first, steps)
-        given = self.set if self.function is not None else None
+        given = self._returned if self.function is not None else None
         rows = core.ForceRows(
             tau=tau, inputs=inputs, function=self.function, set=given, laws=self.laws, nq=self.model.nq
         )
@@ -78,7 +80,7 @@ class ForceSource:
     def at(self, t: float, step: int, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
         """Generalized forces and inputs at one instant of a step of dt."""
         if self.function is not None:
-            self.set(self.function(t, q.copy(), v.copy()))  # the user may keep them
+            self._returned(t, self.function(t, q.copy(), v.copy()))  # the user may keep them
         tau, inputs = (rows[0] for rows in self.rows(step, 1))
         if self.laws is not None:
             tau, inputs = tau.copy(), inputs.copy()
@@ -88,10 +90,24 @@ class ForceSource:
 
     def set(self, forces: Any) -> None:
         """Replace constant forces, as a control loop does from step to step; bad ones change nothing."""
+        if callable(forces):
+            raise ModelError(f"forces are the function {shown(forces)}; give what it returns for (t, q, v)")
         if forces is None:
             self.tau[:], self.inputs[:] = 0, 0
         else:
             self._set_rows(forces, 1)
+
+    def _returned(self, t: float, given: Any) -> None:
+        """Take what the force function gave at time t."""
+        if given is None:
+            raise ModelError(
+                f"the force function gave None at t = {t:.6g} s: has it no return? Give numbers, or a mapping of names to "
+                "numbers, {} for no force"
+            )
+        try:
+            self.set(given)
+        except ModelError as error:
+            raise ModelError(f"the force function at t = {t:.6g} s: {error}") from None
 
     def _add_controllers(self, forces: Any, steps: int | None) -> None:
         """Of a list of controllers, and of mappings of names to these or to numbers."""
@@ -124,9 +140,12 @@ class ForceSource:
             return
         array = _numbers(forces, "forces")
         if array.ndim == 0 or array.shape[-1] != len(self.names) or array.ndim > 2:
-            what = "inputs" if self.model.inputs else "degrees of freedom"
+            listed = ", ".join(self.names[:6]) + (", …" if len(self.names) > 6 else "")
+            count, inputs = len(self.names), self.model.inputs
+            what = f"{counted(count, 'input') if inputs else counted(count, 'velocity', 'velocities')} ({listed})"
+            given = f"{shown(forces)}, one number alone" if array.ndim == 0 else f"numbers of shape {array.shape}"
             raise ModelError(
-                f"forces have shape {array.shape}; the model has {len(self.names)} {what}: give one number for each, or "
+                f"forces are {given}; the model has {what}: give one number for each, a mapping of names to numbers, or "
                 "one row of these per step"
             )
         array = np.atleast_2d(array)
@@ -181,6 +200,8 @@ def _rows(value: Any, what: str, width: int) -> Array:
 
 
 def _check_rows(what: str, count: int, steps: int | None) -> None:
+    if steps == 1 and count != 1:
+        raise ModelError(f"{what}: {count} rows; give one")
     if count not in (1, steps):
         raise ModelError(f"{what}: {count} rows, but the run has {steps} steps; give one row, or one per step")
 

@@ -17,10 +17,13 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import FormulaWatch, element_fault
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import VariationalRun
+from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 from symplectree.simulation.recording import restart_interval
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
+from symplectree.simulation.step_record import StepRecord
+from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 ASK, FAILED = 1, 2  # what became of a call of the core, see core/bindings/stepper.cpp
@@ -72,6 +75,7 @@ class Stepper:
     forces: controllers that act in all steps, such as `PD`, besides the forces that a step is given.
     prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
         which `step` may move them.
+    record: whether to keep the state after each step, for `trajectory()`.
 
     A step under an array of forces, or none, is a single call of the core: a few tenths of a microsecond on top of the step
     itself. Mappings, prescribed coordinates, formulas that are watched for kinks and elements that are functions of Python
@@ -88,13 +92,14 @@ class Stepper:
         *,
         prescribed: Any = None,
         forces: Any = None,
+        record: bool = False,
     ) -> None:
         import symplectree._core as core
 
         dt = required_dt(dt, "Stepper")
         check_seconds("dt", dt)
         self.model, self.method, self.dt = model, chosen(method), float(dt)
-        self._given = {"prescribed": prescribed, "forces": forces}
+        self._given = {"prescribed": prescribed, "forces": forces, "record": record}
         self._forces = ForceSource(model, forces, 1)
         if forces is not None and (
             self._forces.laws is None or np.any(self._forces.tau) or np.any(self._forces.inputs)
@@ -108,6 +113,7 @@ class Stepper:
         self._take = self._loop.step
         self._turn, self._chunk = _Turn(self._loop), 1  # how many steps fit between two looks at the clock
         self._started: Run | None = None
+        self._kept = StepRecord(self) if record else None
         self._watch = FormulaWatch(model, leaps=True)
         # Then all states between are kept, to go back to.
         self._may_raise = bool(self._watch) or any(not user.tapes for user in model.tables.users)
@@ -124,11 +130,12 @@ class Stepper:
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
-            told = v is None
-            q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
+            given = q, v
+            q, v = initial_state(self.model, q, v)
+            q, v = consistent_start(self.model, q, v, self._prescribed, told=given[1] is None, given=given)
             self._forces = ForceSource(self.model, self._given["forces"], 1)  # controllers begin anew
             self._start(self.method, q, v)
-            self._loop.count = 0
+            self._begin_count(0)
 
     def step(self, forces: Any = None, *, n: int = 1, prescribed: Mapping[str, Any] | None = None) -> None:
         """One step, or n, under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when
@@ -162,6 +169,12 @@ class Stepper:
                 motion.hold()
             self._advance_for(steps)
 
+    def trajectory(self) -> Trajectory:
+        """All states since reset, or since a state was restored, of a stepper that was made with `record=True`."""
+        if self._kept is None:
+            raise ModelError("the stepper keeps no states; make it with Stepper(…, record=True)")
+        return self._kept.trajectory()
+
     @property
     def state(self) -> StepperState:
         """All that the next steps depend on; see `restore`. An array of numbers of each kind, some 20 nv in all."""
@@ -188,11 +201,11 @@ class Stepper:
                 motion.end = state.moved[name].copy()
                 motion.hold()
             self._start(state.method, state.q, np.zeros(self.model.nv))
-            self._loop.count = state.step
             self._run.q[:], self._run.x[:] = state.q, state.x
             self._run.restart(state.step)
             self._run.recall(state.memory)
             self._attach()
+            self._begin_count(state.step)
             self._forces.tau[:], self._forces.inputs[:] = state.tau, state.inputs
             if self._forces.laws is not None:
                 self._forces.laws.recall(state.laws)
@@ -213,10 +226,17 @@ class Stepper:
         self._started = method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._attach()
 
+    def _begin_count(self, step: int) -> None:
+        """Count steps, and keep states, from here on."""
+        self._loop.count = step
+        if self._kept is not None:
+            self._kept.begin(self.t, self._run)
+
     def _attach(self) -> None:
         """Let the core take steps by itself, where it can, as soon as nobody has the turn."""
         run = self._run
-        alone = not self._may_raise and not self._prescribed and getattr(run, "native", None) is not None
+        plain = not self._may_raise and not self._prescribed and self._kept is None
+        alone = plain and getattr(run, "native", None) is not None
         if alone:
             self._loop.attach(run.native, self._forces.native_rows(0, 1), run.q, run.x)
         self._turn.leaves_open = alone
@@ -264,7 +284,7 @@ class Stepper:
         """Take at most so many steps, count them, and return how many; whatever the run raises, q, x and the count are
         those after the last whole one. The run is started anew where `simulate` does so."""
         run, first = self._run, self._loop.count
-        steps = min(most, self._interval - first % self._interval)
+        steps = min(most, self._interval - first % self._interval if self._kept is None else 1)
         rows = steps if self._may_raise else 1
         states = np.empty((rows + 1, self.model.nq)), np.empty((rows + 1, self.model.nv))
         states[0][0], states[1][0] = run.q, run.x
@@ -287,10 +307,12 @@ class Stepper:
             why = f"the step {count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
             raise ConvergenceError(why, step=count, time=self.t)
         if taken < steps:
-            raise run.failure(self._loop.count)
+            raise explained(run.failure(self._loop.count), self.model, run, run.q, self.dt)
         if self._loop.count % self._interval == 0:
             run.restart(self._loop.count)
             self._attach()
+        if self._kept is not None:
+            self._kept.add(self.t, run)
         return steps
 
     @property
