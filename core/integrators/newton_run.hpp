@@ -222,12 +222,15 @@ class NewtonRun final : public Run {
       redo_end_with_forces(forces);
     };
     end_.begin(state_.x);
+    report_.stiff_end = false;
     for (int k = 0; k < kCorrections; ++k) {
       if (k > 0) end_.next(state_.x);
       if (k == 1) p1_ = state_.x;
       evaluate();
       end_.evaluated(state_.x, scheme_.scale());
+      if (k == 1) report_.stiff_end = end_.slope() > kStiffEnd;
       if (k > 0 && end_.remainder() <= corrected_) return;
+      if (!(end_.remainder() < kLost)) break;
       if (!end_.stands()) continue;
       if (end_.remainder() <= kNearRounding) return;
       break;
@@ -244,7 +247,9 @@ class NewtonRun final : public Run {
     complete_end({state_.last_step_length, q1_.data(), state_.q.data()});
   }
 
+  static constexpr double kStiffEnd = 0.5;                  // slope of p' = G(p'), ζ of a drag
   static constexpr int kCorrections = 10;                   // at most, of forces at a step's end
+  static constexpr double kLost = 1e6;                      // the same, from which on there is none to be found
   static constexpr double kNearRounding = 1e-10;            // as `corrected_`, where it no longer falls
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
 

@@ -36,6 +36,9 @@ struct RunReport {
   std::vector<double> reactions;      // of the last step, at its beginning: forces on prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
   long lowered = 0;                   // steps of a composition that were taken as steps of order 2
+  int feeding =
+      -1;  // velocity that a force function drives the harder the faster it is, beyond all bounds in a few steps
+  bool stiff_end = false;             // did forces at the end of the last step depend strongly on the velocity there?
   double turn = 0, largest_turn = 0;  // largest angle by which a joint turned in the last step, and in one step [rad]
   double shortest = std::numeric_limits<double>::infinity();  // part of a step that was divided [s]
   // Of the step that failed: relative residual (NaN where there is none), and its worst velocity or nv and the number

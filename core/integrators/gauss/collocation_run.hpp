@@ -124,15 +124,17 @@ class CollocationRun final : public Run {
     predict(t, forces, regular_ ? StepPlace{} : place);
     if (stiff_) newton_.factorize(h, lift_);
     const std::vector<double> drag = stiff_ ? newton_.drag() : std::vector<double>();
+    const double* tau = forces.varies() ? forces.tau : nullptr;
     const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
     const StageSums<W> sums{h, t_.stages, a_};
     StageChange last{INFINITY, INFINITY, INFINITY};
     for (int it = 0; it < max_iterations_; ++it) {
       ++report_.iterations;
       together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
-      if (stiff_) newton_.correct(h, lift_, start_, z_, rate_);
+      if (stiff_) newton_.correct(h, start_, z_, rate_);
       if (it == 0)
-        together ? residual_.scale(sums, start_, rate_, all_, drag) : residual_.scale(sums, start_, rate_, one_, drag);
+        together ? residual_.scale(sums, start_, rate_, all_, drag)
+                 : residual_.scale(sums, start_, rate_, one_, drag, tau);
       const StageChange change = residual_.change(sums, rate_, newest_);
       if (!std::isfinite(change.rates)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
@@ -187,8 +189,13 @@ class CollocationRun final : public Run {
     z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
   }
 
-  // What joint dampers have more weight by, from the rates of velocities, after place_stage.
+  // What dampers have more weight by, from the rates of velocities, after place_stage; those of joints in any case.
   void lift_stages(double h) {
+    if (stiff_) {
+      const Eigen::VectorXd lifted = newton_.lifted_momentum(h, rate_);
+      for (int j = 0; j < m_.nv; ++j) z_[m_.nv + j] -= Pack<W>(lifted[j]) * mode_;
+      return;
+    }
     for (const int j : lift_.velocities) {
       double sum = 0;
       for (int i = 0; i < t_.stages; ++i) sum += weighted_mode_[i] * rate_[j][i];

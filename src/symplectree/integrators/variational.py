@@ -298,6 +298,18 @@ class VariationalRun:
                 f"{100 * (1 - half * np.cos(half) ** 3 / np.sin(half)):.0f} % too slowly (their momenta are right); take a "
                 "smaller dt, or action='exp'"
             )
+        if lowered := self._native.lowered:
+            said.append(
+                f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} under constraints "
+                f"or prescribed coordinates cannot take, as it also steps backwards: {lowered} steps are of order 2, as "
+                f"{len(self._stages)} shorter ones each; take a smaller dt for the full order"
+            )
+        if (feeding := self._native.feeding) >= 0:
+            said.append(
+                f"the force function drives {self.model.full.velocities[feeding]!r} the harder the faster it is, and feeds "
+                "energy as a damper of the wrong sign does: look at the sign of its velocity; for damping take "
+                "st.JointDamper, for a regulator st.JointSpring and st.JointDamper, which act as a servo does"
+            )
         if vibration := self._too_stiff():
             said.append(
                 f"springs let the mechanism vibrate with {vibration:.3g} rad/s at the start, and the action "
