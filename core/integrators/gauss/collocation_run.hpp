@@ -26,7 +26,6 @@ class CollocationRun final : public Run {
     damped_ = m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m);
     const std::array<double, 4> mode = highest_mode(t_);
     for (int i = 0; i < W; ++i) mode_.set(i, mode[std::min(i, stages - 1)]);
-    for (int j = 0; j < stages; ++j) weighted_mode_[j] = mode[j] * t_.b[j];
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
@@ -196,11 +195,7 @@ class CollocationRun final : public Run {
       for (int j = 0; j < m_.nv; ++j) z_[m_.nv + j] -= Pack<W>(lifted[j]) * mode_;
       return;
     }
-    for (const int j : lift_.velocities) {
-      double sum = 0;
-      for (int i = 0; i < t_.stages; ++i) sum += weighted_mode_[i] * rate_[j][i];
-      z_[m_.nv + j] -= Pack<W>(h * lift_(j, h) * sum) * mode_;
-    }
+    for (const int j : lift_.velocities) z_[m_.nv + j] -= Pack<W>(h * lift_(j, h) * newton_.highest(rate_[j])) * mode_;
   }
 
   // rate_ ← those of all stages side by side; newest_ ← the rates before.
@@ -294,10 +289,9 @@ class CollocationRun final : public Run {
   static constexpr int kMeasureAgain = 32;  // steps after which the rate of decay is looked at again
   DamperLift lift_;
   StageNewton newton_;
-  Pack<W> mode_;                           // the highest mode at the stages
-  std::array<double, 4> weighted_mode_{};  // times the weights b
-  bool damped_ = false, stiff_ = false;    // do forces depend on velocities? do these decay within a step?
-  int measured_ = 0;                       // for how many steps the rate of decay still counts
+  Pack<W> mode_;                         // the highest mode at the stages
+  bool damped_ = false, stiff_ = false;  // do forces depend on velocities? do these decay within a step?
+  int measured_ = 0;                     // for how many steps the rate of decay still counts
 };
 
 }  // namespace symplectree

@@ -141,10 +141,17 @@ class StageNewton {
   // h L times the highest mode of the velocities: what dampers have more weight by at each stage, over the mode there.
   template <int W>
   Eigen::VectorXd lifted_momentum(double h, const std::vector<Pack<W>>& rate) const {
-    Eigen::VectorXd mean = Eigen::VectorXd::Zero(m_.nv);
-    for (int k = 0; k < m_.nv; ++k)
-      for (int j = 0; j < t_.stages; ++j) mean[k] += mode_[j] * t_.b[j] * rate[k][j];
+    Eigen::VectorXd mean(m_.nv);
+    for (int k = 0; k < m_.nv; ++k) mean[k] = highest(rate[k]);
     return h * (L_ * mean);
+  }
+
+  // The highest mode of a rate over the step.
+  template <int W>
+  double highest(const Pack<W>& rate) const {
+    double sum = 0;
+    for (int j = 0; j < t_.stages; ++j) sum += mode_[j] * t_.b[j] * rate[j];
+    return sum;
   }
 
  private:
