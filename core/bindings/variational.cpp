@@ -5,6 +5,7 @@
 
 #include "bindings/forces.hpp"
 #include "integrators/composition.hpp"
+#include "integrators/force_function_run.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
 #include "integrators/subdivided_run.hpp"
@@ -143,7 +144,9 @@ std::unique_ptr<Run> divided(const Model& m, std::unique_ptr<Run> run, const Met
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
-  std::unique_ptr<Run> run = code ? compiled_run(m, options, *code) : newton_run(m, options);
+  std::unique_ptr<Run> run =
+      std::make_unique<ForceFunctionRun>(m, code ? compiled_run(m, options, *code) : newton_run(m, options),
+                                         [options](const Model& damped) { return newton_run(damped, options); });
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
@@ -242,6 +245,8 @@ void bind_variational(nb::module_& module) {
              if (!memory.at_end()) throw std::invalid_argument("too many numbers");
            })
       .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
+      .def_prop_ro("lowered", [](const Run& r) { return r.report().lowered; })
+      .def_prop_ro("feeding", [](const Run& r) { return r.report().feeding; })
       .def_prop_ro("shortest", [](const Run& r) { return r.report().shortest; })
       .def_prop_ro("residual", [](const Run& r) { return r.report().residual; })
       .def_prop_ro("worst", [](const Run& r) { return r.report().worst; })
@@ -253,7 +258,9 @@ void bind_variational(nb::module_& module) {
       "collocation_run",
       [](NativeModel& model, const MethodOptions& options, int stages) {
         const Model& m = model.model;
-        std::unique_ptr<Run> run = collocation_run(m, options, stages);
+        std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(
+            m, collocation_run(m, options, stages),
+            [options, stages](const Model& damped) { return collocation_run(damped, options, stages); });
         return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());

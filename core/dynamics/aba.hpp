@@ -6,18 +6,18 @@
 namespace symplectree {
 
 // w.articulated ← the inertia of each body alone. Poses must be there.
-template <class T>
-void start_articulated(const Model& m, Workspace<T>& w) {
+template <class R, class T>
+void start_articulated(const ModelOf<R>& m, Workspace<T>& w) {
   for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     w.articulated[i] = articulated(rotated_columns(w.pose[i].R, cast<T>(body.inertia)), T(body.mass));
   }
 }
 
 // Eliminate the coordinates of body i one after the other from its articulated inertia and, with `WithForce`, from
 // the wrench w.force[i]; w.u holds the joint forces on entry and what is left of them after.
-template <bool WithForce, class T>
-inline void eliminate(const Model& m, const Body& body, int i, Workspace<T>& w) {
+template <bool WithForce, class R, class T>
+inline void eliminate(const ModelOf<R>& m, const BodyOf<R>& body, int i, Workspace<T>& w) {
   ArticulatedInertia<T>& I = w.articulated[i];
   for (int j = body.v; j < body.v + body.nv; ++j) {
     const Spatial<T> W = I * w.S[j];
@@ -34,8 +34,8 @@ inline void eliminate(const Model& m, const Body& body, int i, Workspace<T>& w) 
 
 // Solve for the coordinates of body i, last eliminated first, given the acceleration A that its parent and bias give
 // it; A grows by what the coordinates add.
-template <class T>
-inline void solve_body(const Body& body, Spatial<T>& A, T* a, const Workspace<T>& w) {
+template <class R, class T>
+inline void solve_body(const BodyOf<R>& body, Spatial<T>& A, T* a, const Workspace<T>& w) {
   for (int j = body.v + body.nv - 1; j >= body.v; --j) {
     a[j] = (w.u[j] - dot(w.W[j], A)) * w.pivot_inverse[j];
     A += a[j] * w.S[j];
@@ -78,23 +78,23 @@ void forward_dynamics(const Model& m, JointState<T> at, AppliedForces<T> forces,
 
 // Eliminate all coordinates from the mass matrix at q, leaves to root. Poses are computed here, and derivatives of S up
 // to `Order`.
-template <int Order = 0, class T>
-void factorize_mass(const Model& m, const T* q, Workspace<T>& w) {
+template <int Order = 0, class R, class T>
+void factorize_mass(const ModelOf<R>& m, const T* q, Workspace<T>& w) {
   compute_poses<Order>(m, q, w);
   start_articulated(m, w);
   for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     eliminate<false>(m, body, i, w);
     if (body.parent > 0) w.articulated[body.parent] += shifted(w.articulated[i], w.pose[i].r);
   }
 }
 
 // y = M⁻¹ x after factorize_mass.
-template <class T>
-void solve_mass(const Model& m, const T* x, T* y, Workspace<T>& w) {
+template <class R, class T>
+void solve_mass(const ModelOf<R>& m, const T* x, T* y, Workspace<T>& w) {
   for (auto& f : w.force) f = {};
   for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     for (int j = body.v; j < body.v + body.nv; ++j) {
       w.u[j] = x[j] - dot(w.S[j], w.force[i]);
       w.force[i] += (w.u[j] * w.pivot_inverse[j]) * w.W[j];
@@ -102,7 +102,7 @@ void solve_mass(const Model& m, const T* x, T* y, Workspace<T>& w) {
     w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
   }
   for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     Spatial<T>& A = w.acceleration[i];
     A = shift_motion(w.acceleration[body.parent], w.pose[i].r);
     solve_body(body, A, y, w);

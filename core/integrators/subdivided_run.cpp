@@ -130,7 +130,7 @@ double SubdividedRun::largest_turn(const double* q0, const double* q1) {
 void SubdividedRun::copy_report() {
   const RunReport& r = run_->report();
   if (report_.parts.empty()) report_.multipliers = r.multipliers, report_.reactions = r.reactions;
-  report_.iterations = r.iterations;
+  report_.iterations = r.iterations, report_.lowered = r.lowered, report_.feeding = r.feeding;
   report_.residual = r.residual, report_.worst = r.worst;
 }
 

@@ -1,6 +1,7 @@
 // The step system of one action: its equations with rows, and the velocity that goes with p' along constraints.
 #pragma once
 
+#include "integrators/end_damping.hpp"
 #include "linearization/step_equations.hpp"
 #include "linearization/step_system.hpp"
 
@@ -14,6 +15,7 @@ class ActionStepSystem final : public StepSystem<T, R> {
   ActionStepSystem(const ModelOf<R>& m, const StepLayout& layout, A... equations)
       : m_(m), l_(layout), rows_(m), moving_(m), equations_(m, equations...) {
     for (auto* a : {&q0_, &q1_}) a->resize(m.nq);
+    if (l_.damped) damping_ = std::make_unique<EndDamping<T, R>>(m);
     tau_.resize(m.nv), inputs_.resize(m.inputs), p1_.resize(m.nv);
   }
 
@@ -35,16 +37,23 @@ class ActionStepSystem final : public StepSystem<T, R> {
     if (!l_.projected) return;
     sum(at.v, dz + l_.v, v_);
     sum(at.mu, dz + l_.mu, mu_);
-    // M v + Dhᵀ μ − p' = 0 and Dh v = 0, at q'
+    // M v + E (v − u) + Dhᵀ μ − p⁺ = 0 and Dh v = 0, at q'; E is zero unless dampers are strong
     momenta(m_, a.q1, v_.data(), O, moving_);
     T* balance = E + l_.nv + l_.rows;
     for (int j = 0; j < l_.nv; ++j) balance[j] = O[j] - p1[j];
+    if (damping_) add_damping(a, balance);
     if (m_.rows == 0) return;
     rows_.add_impulses(a.q1, a.d1, mu_.data(), moving_, balance);
     rows_.rates(a.q1, a.d1, v_.data(), moving_, balance + l_.nv);
   }
 
  private:
+  void add_damping(const StepArguments<T>& a, T* balance) {
+    if constexpr (carries_derivatives<R>) damping_->read_model();
+    if (damping_->measure({a.h, a.q0, a.q1}, equations_.start, equations_.end))
+      damping_->add(v_.data(), moving_, balance);
+  }
+
   void sum(const std::vector<double>& value, const T* d, std::vector<T>& out) {
     out.resize(value.size());
     for (std::size_t k = 0; k < value.size(); ++k) out[k] = T(value[k]) + d[k];
@@ -55,6 +64,7 @@ class ActionStepSystem final : public StepSystem<T, R> {
   RowEquations<T, R> rows_;
   Workspace<T> moving_;  // poses and twists at the end; of those in the equations twists stay zero
   Equations equations_;
+  std::unique_ptr<EndDamping<T, R>> damping_;  // where dampers may be strong
   std::vector<T> q0_, q1_, lambda_, tau_, inputs_, v_, mu_, p1_;
 };
 

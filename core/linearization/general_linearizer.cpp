@@ -3,9 +3,9 @@
 
 namespace symplectree {
 
-std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action action, double alpha,
-                                                        std::vector<char> prescribed) {
-  return std::make_unique<Linearizer>(m, action, alpha, std::move(prescribed));
+std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, const StepLayout& layout, Action action,
+                                                        double alpha, std::vector<char> prescribed) {
+  return std::make_unique<Linearizer>(m, layout, action, alpha, std::move(prescribed));
 }
 
 }  // namespace symplectree

@@ -51,8 +51,8 @@ void widen(const Model& m, double half, Matrix&& H) {
 }
 
 // Of any model; `prescribed` marks velocities whose coordinates are prescribed.
-std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action action, double alpha,
-                                                        std::vector<char> prescribed);
+std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, const StepLayout& layout, Action action,
+                                                        double alpha, std::vector<char> prescribed);
 
 // The fast way; null where it does not serve.
 std::unique_ptr<LinearizerInterface> tree_linearizer(const Model& m, Action action);

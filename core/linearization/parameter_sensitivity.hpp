@@ -31,8 +31,9 @@ struct ModelParameters {
 
 class ParameterEquations {
  public:
-  ParameterEquations(const Model& m, const ModelParameters& parameters, bool prescribed, Action action, double alpha)
-      : layout_(m, prescribed), effects_(parameters.effects), count_(parameters.count) {
+  ParameterEquations(const Model& m, const StepLayout& layout, const ModelParameters& parameters, Action action,
+                     double alpha)
+      : layout_(layout), effects_(parameters.effects), count_(parameters.count) {
     const ModelArrays<double>& arrays = parameters.arrays;
     static_cast<ModelStructure&>(model_) = m;
     arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;

@@ -127,11 +127,11 @@ class MidpointEquations {
   MidpointEquations(const ModelOf<R>& m, double alpha) : middle(m, alpha), start(m), end(m) {}
 
   MidpointState<T, R> middle;
-  Workspace<T> start, end;  // poses at the two ends, after `evaluate`; at the start only where there are constraints
+  Workspace<T> start, end;  // poses at the two ends, after `evaluate`; at the start only with constraints or pairs
 
   void evaluate(const StepArguments<T>& a, T* r, T* p1) {
     const ModelOf<R>& m = middle.m;
-    if (m.rows > 0) compute_poses(m, a.q0, start);
+    if (m.rows > 0 || m.pairs() > 0) compute_poses(m, a.q0, start);
     compute_poses(m, a.q1, end);
     middle.set_forces(a.tau, a.inputs);
     middle.template evaluate<1>(StepEnds<T>{a.h, a.q0, a.q1});

@@ -1,6 +1,7 @@
 #include "linearization/step_linearizer.hpp"
 
 #include "dense/dense_solvers.hpp"
+#include "integrators/end_damping.hpp"
 #include "integrators/make_run.hpp"
 #include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
@@ -15,9 +16,11 @@ bool any(const std::vector<char>& marks) { return std::find(marks.begin(), marks
 }  // namespace
 
 StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, double h, std::vector<char> prescribed)
-    : m_(m), prescribed_(std::move(prescribed)), action_(options.action), alpha_(options.alpha), constrained_(m_) {
+    : m_(m), prescribed_(std::move(prescribed)), action_(options.action), alpha_(options.alpha),
+      layout_(m, any(prescribed_), m.user_forces || EndDamping<double>(m).is_strong(h)), constrained_(m_) {
   point_.h = h;
-  if (!any(prescribed_)) tree_ = m.rows > 0 ? row_linearizer(m_, action_) : tree_linearizer(m_, action_);
+  if (!any(prescribed_) && !layout_.damped)
+    tree_ = m.rows > 0 ? row_linearizer(m_, action_) : tree_linearizer(m_, action_);
   if (!tree_) make_general();
   MethodOptions single = options;
   single.guess = Guess::Acceleration, single.substeps = 0;
@@ -72,7 +75,7 @@ void StepLinearizer::differentiate(double* first, double* multipliers_first, dou
 void StepLinearizer::set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size,
                                     int count) {
   const ModelParameters parameters{.arrays = arrays, .effects = parameter_effects(effects, size), .count = count};
-  parameters_ = std::make_unique<ParameterEquations>(m_, parameters, any(prescribed_), action_, alpha_);
+  parameters_ = std::make_unique<ParameterEquations>(m_, layout_, parameters, action_, alpha_);
 }
 
 int StepLinearizer::differentiate_in_parameters(const double* first, double* out, double* multipliers) {
@@ -99,7 +102,7 @@ LinearizerInterface& StepLinearizer::linearizer_with(bool second) {
 }
 
 void StepLinearizer::make_general() {
-  if (!general_) general_ = general_linearizer(m_, action_, alpha_, prescribed_);
+  if (!general_) general_ = general_linearizer(m_, layout_, action_, alpha_, prescribed_);
 }
 
 void StepLinearizer::remove_redundant_part() {

@@ -43,6 +43,7 @@ class StepLinearizer final : public StepDerivatives {
   std::vector<char> prescribed_;
   Action action_;
   double alpha_;
+  StepLayout layout_;
   std::unique_ptr<LinearizerInterface> tree_, general_;
   Constrained constrained_;
   std::unique_ptr<Run> run_;

@@ -102,9 +102,9 @@ class ReducedScheme {
   void next_direction(double h, const double* q0, const double* q1, double* delta) { direction(h, q0, q1, delta); }
 
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    return rows_.at_floor(factor) && noise_.covers(step_.next.w, r_, scale_, factor, [&](const Body& b, int j) {
-      return coordinate_rounding(b, j, step_.v[j], h, q1);
-    });
+    return rows_.at_floor(factor) &&
+           noise_.covers({h, q1, step_.v.data(), step_.next.w}, r_, scale_, factor,
+                         [&](const Body& b, int j) { return coordinate_rounding(b, j, step_.v[j], h, q1); });
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {

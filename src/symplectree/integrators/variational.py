@@ -16,7 +16,7 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
-from symplectree.integrators.stability import fastest_decay, fastest_vibration
+from symplectree.integrators.stability import fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.validation import is_fraction, is_positive
@@ -50,7 +50,6 @@ HANDY = 1e-3  # the accuracy up to which that is 2 if it is not tried
 NEWTON_WORK = 2.0  # an iteration of Newton's method, errors judged, in iterations of all stages side by side
 ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
-RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 
 
@@ -309,17 +308,22 @@ class VariationalRun:
                 f"{100 * (1 - half * np.cos(half) ** 3 / np.sin(half)):.0f} % too slowly (their momenta are right); take a "
                 "smaller dt, or action='exp'"
             )
+        if lowered := self._native.lowered:
+            said.append(
+                f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} under constraints "
+                f"or prescribed coordinates cannot take, as it also steps backwards: {lowered} steps are of order 2, as "
+                f"{len(self._stages)} shorter ones each; take a smaller dt for the full order"
+            )
+        if (feeding := self._native.feeding) >= 0:
+            said.append(
+                f"the force function drives {self.model.full.velocities[feeding]!r} the harder the faster it is, and feeds "
+                "energy as a damper of the wrong sign does: look at the sign of its velocity; for damping take "
+                "st.JointDamper, for a regulator st.JointSpring and st.JointDamper, which act as a servo does"
+            )
         if vibration := self._too_stiff():
             said.append(
                 f"springs let the mechanism vibrate with {vibration:.3g} rad/s at the start, and the action "
                 f"{self.method.action!r} gains energy in steps of more than {2 / vibration:.3g} s; {self._advice()}"
-            )
-        rate, name = fastest_decay(self.model, self._start, self.prescribed) if self._composed else (0.0, "")
-        if rate * self.dt > RINGING:
-            said.append(
-                f"dampers end motions of {name!r} within {1 / rate:.2g} s, far less than a step: positions creep as they "
-                "should, but velocities that are left over swing to and fro from step to step; take a smaller dt, or "
-                "differences of positions"
             )
         return said
 

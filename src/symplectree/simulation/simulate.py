@@ -62,7 +62,10 @@ def simulate(
     method: how to step; `Variational()` when left out.
     forces: None; numbers for the model's inputs (for all nv velocities when it has none), or one row of these per
         step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
-        either.
+        either. `Variational` asks it at both ends of each step, at the end for forces that go with the velocity there
+        (JM09 (43)), and at orders 4 to 8 without constraints at the stages. What resists motion so strongly that it would
+        end it within a step, as a regulator with much damping does, is estimated by differences and taken implicitly, as
+        `JointDamper` is, so that it settles at any step; other methods take functions as they are.
     prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each
         step's end, or to numbers; their motion is as given, and `Trajectory.prescribed_forces` is what it takes.
     save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
