@@ -24,9 +24,9 @@ FRAMES = 30.0  # moves per second
 PLOTS = 8.0  # changes of the curves' shade per second
 DETAIL = 300.0  # pictures per second to choose from, for slow motion
 POINTS = 400  # of a curve
+ENERGY = ("energy [J]", "total − start [J]")
 MOST_CURVES = 8  # in one plot
 SPEEDS = ("0.01×", "0.1×", "0.25×", "0.5×", "1×", "2×", "5×", "10×", "100×")
-COLORS = ("#3876b5", "#ed8c30", "#5ca65e", "#c44f52", "#8570b3", "#94785f", "#d98cc2", "#63b5cc")
 
 
 class Viewer:
@@ -95,7 +95,8 @@ class Viewer:
         self._bar = gui.add_slider("time [s]", self._start, max(self._end, self._start + step), step, self._start)
         rate = gui.add_dropdown("speed", SPEEDS, initial_value="1×")
         self._plots: list[tuple[Panel, Any]] = []
-        for chosen in list(self._panels)[:2]:
+        others = [label for label in self._panels if label not in ENERGY]
+        for chosen in (*ENERGY[:1], *others[:1]):
             self._add_plot(gui, chosen)
 
         @self._button.on_click
@@ -132,6 +133,8 @@ class Viewer:
 
     def _curves(self, panel: Panel) -> tuple[tuple[Array, ...], tuple[dict[str, Any], ...]]:
         """Data and styles of a plot: what lies before the time that is shown has a shade, which ends at that time."""
+        from symplectree.view.picture import COLORS  # slow to import
+
         t, now = self._t[self._rows], self._time
         cut = int(np.searchsorted(t, now, side="right"))
         x = np.concatenate([t[:cut], [now, now], t[cut:]])
