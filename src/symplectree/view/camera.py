@@ -10,7 +10,8 @@ from symplectree.lie import AXES, Array
 View = str | tuple[float, float] | None
 
 FIELD = np.radians(35.0)  # vertical angle of view
-ASPECT = 1.05  # width over height that everything must fit into
+ASPECT = 1.05  # width over height that everything must fit into, unless said otherwise
+MARGIN = 1.06  # of the picture over what it shows
 FLAT = 0.04  # thickness over width of a motion that is seen face on
 
 
@@ -33,8 +34,10 @@ class Camera:
         return np.array([right, np.cross(back, right), back])
 
 
-def camera_for(points: Array, gravity: Array, view: View = None, *, motion: Array | None = None) -> Camera:
-    """The camera that sees all points (n, 3), with gravity downwards.
+def camera_for(
+    points: Array, gravity: Array, view: View = None, *, motion: Array | None = None, aspect: float = ASPECT
+) -> Camera:
+    """The camera that sees all points (n, 3), with gravity downwards; they fill a picture of this width over height.
 
     view: two letters for the axes to the right and up, such as "xz"; or (azimuth, elevation) in degrees of the place to
     look from, the azimuth about the vertical from x; None looks face on at a flat mechanism, and else from the front.
@@ -57,13 +60,15 @@ def camera_for(points: Array, gravity: Array, view: View = None, *, motion: Arra
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     axes = Camera(center + back, center, up).axes
     seen = (points - center) @ axes.T
-    middle = (seen.min(axis=0) + seen.max(axis=0)) / 2
-    center = center + axes[:2].T @ middle[:2]
-    seen[:, :2] -= middle[:2]
-    tangent = np.tan(FIELD / 2)
-    distance = np.max(seen[:, 2] + np.maximum(np.abs(seen[:, 1]), np.abs(seen[:, 0]) / ASPECT) / tangent)
-    distance = 1.12 * max(float(distance), 1e-6)
-    return Camera(center + distance * back, center, up)
+    tangent, middle, distance = np.tan(FIELD / 2), np.zeros(2), 0.0
+    for _ in range(4):  # until the middle of the picture is that of what is seen, which depends on the distance
+        across = np.abs(seen[:, :2] - middle) / (aspect * tangent, tangent)
+        distance = max(float(np.max(seen[:, 2] + across.max(axis=1))), 1e-6)
+        flat = (seen[:, :2] - middle) / np.maximum(MARGIN * distance - seen[:, 2:], 1e-9)
+        middle = middle + 0.5 * distance * (flat.min(axis=0) + flat.max(axis=0))
+    distance = max(float(np.max(seen[:, 2] + (np.abs(seen[:, :2] - middle) / (aspect * tangent, tangent)).max(axis=1))), 1e-6)
+    center = center + axes[:2].T @ middle
+    return Camera(center + MARGIN * distance * back, center, up)
 
 
 def upward(gravity: Array) -> Array:

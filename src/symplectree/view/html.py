@@ -32,12 +32,12 @@ def write_html(
 def _page(pictures: Film, speed: float, title: str) -> str:
     """The text of the file."""
     from symplectree.view import server as servers
-    from symplectree.view.stage import Stage
+    from symplectree.view.stage import FilmStage
 
     server = servers.start(0, title)
     try:
         with server.atomic():  # nobody listens: one wake-up of the server instead of one for each message
-            stage = Stage(server, pictures)
+            stage = FilmStage(server, pictures)
             stage.show(0)
             recording = server.get_scene_serializer()
             for k, pause in enumerate(np.diff(pictures.t) / speed, start=1):

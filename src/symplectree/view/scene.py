@@ -5,6 +5,7 @@ points that constraints hold are marked; wires, springs and rails are lines. Sha
 have them, take the place of what would be drawn for their body.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from symplectree.mechanism.shapes import GREY, Shape
 from symplectree.view.guides import Track, guide, net, tracks, triangles, visited_points
 from symplectree.view.meshes import Surface, read_mesh, trouble, warn_of
 from symplectree.view.outline import Outline, Place, drawn_bodies, joint_chain, outline
+from symplectree.view.poses import body_poses
 
 Color = tuple[float, float, float]
 
@@ -66,7 +68,7 @@ class Solid:
 
 @dataclass(frozen=True)
 class Line:
-    """A "wire", "spring" or "rail" between two points of bodies, with its radius [m]."""
+    """A "wire" or "spring" between two points of bodies, with its radius [m]."""
 
     kind: str
     a: Place
@@ -107,17 +109,18 @@ def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
     visited: configurations (n, nq) over whose range the curves and surfaces of joints are drawn, q alone when left out.
     """
     plan = outline(model)
-    paths = tracks(model, np.atleast_2d(configuration(model, q) if visited is None else visited))
+    visited = np.atleast_2d(configuration(model, q) if visited is None else visited)
+    paths = tracks(model, visited)
     size, radius = _sizes(model, plan, q, paths)
     shapes = _own_shapes(model, size)
     shaped = {solid.body for solid in shapes if solid.body >= 0}
     clad = {path.body for path in paths if path.moving or path.visited.shape[1] == 2}  # a surface or rim is seen
     masses = [solid for solid in _masses(model, radius, size) if solid.body not in clad]
     automatic = [*_rods(model, plan, radius), *masses, *_marks(model, plan, radius)]
+    automatic += _rails(model, plan, visited, radius, size)
     lines = [
         *(Line("wire", a, b, 0.35 * radius) for a, b in plan.strings),
         *(Line("spring", a, b, 1.6 * radius) for a, b in plan.springs),
-        *(Line("rail", a, b, 0.5 * radius) for a, b in plan.rails if b[0] not in shaped),
     ]
     solids = [solid for solid in automatic if solid.body not in shaped]
     solids += [*shapes, *_guides(model, paths, size, radius)]
@@ -133,7 +136,8 @@ def points_of(plan: Outline) -> list[Place]:
 
 def _sizes(model: Model, plan: Outline, q: Any, paths: list[Track]) -> tuple[float, float]:
     """Extent of the mechanism, with the paths of its joints, and radius of its rods [m]."""
-    poses = {-1: np.eye(4)} | {b: pose(model, q, model.bodies[b]) for b in drawn_bodies(model)}
+    found = body_poses(model, np.atleast_2d(configuration(model, q)), drawn_bodies(model))
+    poses = {body: T[0] for body, T in found.items()}
     points = [poses[body][:3, :3] @ point + poses[body][:3, 3] for body, point in points_of(plan)]
     for path in paths:
         body = poses[path.body] if path.body in poses else pose(model, q, model.bodies[path.body])
@@ -217,6 +221,24 @@ def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
     return out
 
 
+def _rails(model: Model, plan: Outline, visited: Array, radius: float, size: float) -> list[Solid]:
+    """For each sliding joint a rail on what it slides on, as far as it goes and a little further."""
+    out = []
+    rows = visited[np.unique(np.linspace(0, len(visited) - 1, MOST_ROWS).round().astype(int))]
+    for i, ((parent, base), (body, _)) in enumerate(plan.rails):
+        axis = model.placement[body][:3, :3] @ model.axis[body]
+        at = pose(model, rows, model.bodies[body])[:, :3, 3]
+        if parent >= 0:
+            T = np.linalg.inv(pose(model, rows, model.bodies[parent]))
+            at = np.einsum("nij,nj->ni", T[:, :3, :3], at) + T[:, :3, 3]
+        way = (at - base) @ axis
+        room = 4 * radius if len(rows) > 1 else 0.2 * size
+        between, length = along(base + (min(way.min(), 0) - room) * axis, base + (way.max() + room) * axis)
+        shape = (0.5 * radius, 0.5 * length)
+        out.append(Solid(f"rail {i}", parent, "cylinder", shape, between, LINE_COLORS["rail"]))
+    return out
+
+
 def _guides(model: Model, paths: list[Track], size: float, radius: float) -> list[Solid]:
     """Wires, tracks and surfaces; of closed curves that bodies roll on, a spoke that shows how they turn."""
     out: list[Solid] = []
@@ -246,6 +268,7 @@ def _both(row: PointRow) -> tuple[Place, Place]:
     return (row.a.body, tuple(row.a.at)), (row.b.body, tuple(row.b.at))
 
 
+MOST_ROWS = 60  # configurations that say how far a slider goes
 FLOOR = 0.4  # opacity of a plane at most: without contacts, things fall through it and are to be seen
 # Which numbers of a shape's size are whole lengths, where a solid has half ones.
 HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
@@ -318,5 +341,4 @@ def round_length(length: float) -> float:
 
 
 def _body_color(model: Model, body: int) -> Color:
-    drawn = drawn_bodies(model)
-    return BODY_COLORS[drawn.index(body) % len(BODY_COLORS)]
+    return BODY_COLORS[bisect_left(drawn_bodies(model), body) % len(BODY_COLORS)]  # which are sorted

@@ -36,7 +36,7 @@ class Viewer:
     """
 
     def __init__(self, trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int, title: str) -> None:
-        from symplectree.view.stage import Stage
+        from symplectree.view.stage import FilmStage
 
         self._film = film(trajectory, trails=trails, view=view, rate=DETAIL)
         self._server = servers.start(port, title)
@@ -45,7 +45,7 @@ class Viewer:
         self._time = self._start = float(self._film.t[0])
         self._end = float(self._film.t[-1])
         with self._server.atomic():
-            self._stage = Stage(self._server, self._film)
+            self._stage = FilmStage(self._server, self._film)
         self._shown = -1
         self._lock, self._over = threading.RLock(), threading.Event()
         self._panels = _choices(trajectory)
