@@ -57,7 +57,10 @@ def _texts(axes: Axes) -> list[Text]:
 
 def _inside(box: Bbox, outer: Bbox) -> bool:
     return bool(
-        box.x0 > outer.x0 - SLACK and box.y0 > outer.y0 - SLACK and box.x1 < outer.x1 + SLACK and box.y1 < outer.y1 + SLACK
+        box.x0 > outer.x0 - SLACK
+        and box.y0 > outer.y0 - SLACK
+        and box.x1 < outer.x1 + SLACK
+        and box.y1 < outer.y1 + SLACK
     )
 
 
@@ -74,7 +77,10 @@ def _meets(line, box: Bbox) -> bool:
     pieces = [
         np.linspace(a, b, int(np.clip(np.abs(b - a).max(), 2, 2000)))
         for a, b in zip(points[:-1], points[1:], strict=True)
-        if max(a[0], b[0]) > box.x0 and min(a[0], b[0]) < box.x1 and max(a[1], b[1]) > box.y0 and min(a[1], b[1]) < box.y1
+        if max(a[0], b[0]) > box.x0
+        and min(a[0], b[0]) < box.x1
+        and max(a[1], b[1]) > box.y0
+        and min(a[1], b[1]) < box.y1
     ]
     if not pieces:
         return False

@@ -136,7 +136,9 @@ def test_many_curves_are_told_apart_and_labels_are_whole(count):
     m = st.Mechanism()
     link = m.world
     for i in range(count):
-        link = link.link(f"l{i}", st.Revolute(f"a joint with a long name {i}", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -1))
+        link = link.link(
+            f"l{i}", st.Revolute(f"a joint with a long name {i}", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -1)
+        )
     traj = st.simulate(m.build(), {"a joint with a long name 0": 0.3}, duration=0.2, dt=0.01)
     figure = traj.plot("coordinates", "energy", "phase:a joint with a long name 2", "momentum")
     assert faults(figure) == []
@@ -154,4 +156,6 @@ def test_the_check_of_layouts_finds_what_is_wrong():
     axes.text(0.5, 0.1, "two")
     axes.set_xlabel("below the picture")
     found = " ".join(faults(figure))
-    assert "covers a curve" in found and "'one' and 'two' overlap" in found and "'below the picture' is cut off" in found
+    assert (
+        "covers a curve" in found and "'one' and 'two' overlap" in found and "'below the picture' is cut off" in found
+    )

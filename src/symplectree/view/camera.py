@@ -11,6 +11,7 @@ View = str | tuple[float, float] | None
 
 FIELD = np.radians(35.0)  # vertical angle of view
 ASPECT = 1.05  # width over height that everything must fit into, unless said otherwise
+PAGE_ASPECT = 0.92  # of the picture beside the panel of a page
 MARGIN = 1.06  # of the picture over what it shows
 FLAT = 0.04  # thickness over width of a motion that is seen face on
 
@@ -66,7 +67,9 @@ def camera_for(
         distance = max(float(np.max(seen[:, 2] + across.max(axis=1))), 1e-6)
         flat = (seen[:, :2] - middle) / np.maximum(MARGIN * distance - seen[:, 2:], 1e-9)
         middle = middle + 0.5 * distance * (flat.min(axis=0) + flat.max(axis=0))
-    distance = max(float(np.max(seen[:, 2] + (np.abs(seen[:, :2] - middle) / (aspect * tangent, tangent)).max(axis=1))), 1e-6)
+    distance = max(
+        float(np.max(seen[:, 2] + (np.abs(seen[:, :2] - middle) / (aspect * tangent, tangent)).max(axis=1))), 1e-6
+    )
     center = center + axes[:2].T @ middle
     return Camera(center + MARGIN * distance * back, center, up)
 

@@ -107,10 +107,12 @@ def film(
     speed: float = 1.0,
     rate: float = RATE,
     aspect: float = ASPECT,
+    room: float = 0.0,
 ) -> Film:
     """Choose pictures of a trajectory: `rate` per second of film that runs at `speed`, 2000 at most.
 
-    trails: names of frames whose paths are drawn. view, aspect: see `camera_for`.
+    trails: names of frames whose paths are drawn. view, aspect: see `camera_for`. room: what is to be seen around the
+    motion, of its size.
     """
     if not is_positive(speed):
         raise ModelError(f"speed is {shown(speed)}, not a positive number")
@@ -131,9 +133,12 @@ def film(
     follow = _follow(picture, np.array(tracks)) if tracks else np.zeros((len(rows), 3))
     motion = np.concatenate([*(track - follow for track in tracks), *_framed(paths, follow), np.zeros((0, 3))])
     points = np.concatenate([motion, *_corners(picture, poses, follow), np.zeros((0 if len(motion) else 1, 3))])
+    points = np.concatenate([points, points + room * (points - points.mean(axis=0))]) if room else points
     camera = camera_for(points, model.gravity, view, motion=motion if len(motion) else None, aspect=aspect)
     low, high = points.min(axis=0) + follow.min(axis=0), points.max(axis=0) + follow.max(axis=0)
-    return Film(picture, rows, trajectory.t[rows], poses, paths, curves, low=low, high=high, camera=camera, follow=follow)
+    return Film(
+        picture, rows, trajectory.t[rows], poses, paths, curves, low=low, high=high, camera=camera, follow=follow
+    )
 
 
 def placed(picture: Scene, strands: Sequence[Strand], poses: dict[int, Array]) -> Array:

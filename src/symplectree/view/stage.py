@@ -31,7 +31,7 @@ class Stage:
         self._server, self._nodes = server, server.scene
         self._root = self._nodes.add_frame(ROOT, show_axes=False)
         count = len(scene.bodies) + sum(strand.count for strand in strands)
-        self.meshes: list[tuple[int, Any]] = []  # of bodies, which can be dragged
+        self.meshes: list[tuple[list[int], Any]] = []  # which can be dragged, and whose they are
         self._batches: list[tuple[Any, Array, Array]] = []
         self._movers: list[Any] = []
         if count > MANY:
@@ -60,9 +60,11 @@ class Stage:
             for i, solid in enumerate(self.scene.solids):
                 if solid.body == body:
                     mesh = self._add_solid(f"{path}/{solid.name} {i}", solid)
-                    self.meshes.append((body, mesh))
+                    self.meshes += [([body], mesh)] if body >= 0 else []
         for i, strand in enumerate(self.strands):
-            vertices, faces = (x.astype(kind) for x, kind in zip(strand.surface(), (np.float32, np.uint32), strict=True))
+            vertices, faces = (
+                x.astype(kind) for x, kind in zip(strand.surface(), (np.float32, np.uint32), strict=True)
+            )
             color = _rgb(LINE_COLORS[strand.line.kind])
             for k in range(strand.count):
                 name = f"{ROOT}/{strand.line.kind}s/{i}/{k}"
@@ -91,7 +93,8 @@ class Stage:
             local = np.array([solid.pose for solid in solids])
             colors = np.array([_rgb(solid.color) for solid in solids], dtype=np.uint8)
             index = np.array([place[solid.body] for solid in solids])
-            self._batch(f"{ROOT}/bodies/{i}", surface(solids[0]), index, local, colors, solids[0].opacity)
+            node = self._batch(f"{ROOT}/bodies/{i}", surface(solids[0]), index, local, colors, solids[0].opacity)
+            self.meshes.append(([solid.body for solid in solids], node))
         start = len(self.scene.bodies)
         for i, strand in enumerate(self.strands):
             index = np.arange(start, start + strand.count)
@@ -102,12 +105,13 @@ class Stage:
 
     def _batch(
         self, name: str, shape: tuple[Array, Array], index: Array, local: Array, colors: Array, opacity: float
-    ) -> None:
+    ) -> Any:
         node = self._nodes.add_batched_meshes_simple(
             name, shape[0].astype(np.float32), shape[1].astype(np.uint32), quaternions(local), local[:, :3, 3],
             batched_colors=colors, opacity=None if opacity >= 1 else opacity, lod="off",
         )  # fmt: skip
         self._batches.append((node, index, local))
+        return node
 
 
 class FilmStage(Stage):
@@ -125,8 +129,7 @@ class FilmStage(Stage):
             for i, (name, path) in enumerate(film.curves.items())
             for piece in self._trail(name, path, TRAIL_COLORS[i % len(TRAIL_COLORS)])
         ]
-        if film.ground is not None:
-            _ground(self._nodes, film)
+        add_ground(self._nodes, film)
 
     def show(self, k: int) -> None:
         """Move everything to picture k."""
@@ -157,8 +160,10 @@ def cell_size(scene: Scene) -> float:
     return round_length(scene.size / 6)
 
 
-def _ground(root: Any, film: Film) -> None:
-    """A grid below everything, with cells of a round size."""
+def add_ground(root: Any, film: Film) -> None:
+    """A grid below everything, where there is a ground, with cells of a round size."""
+    if film.ground is None:
+        return
     extent = float(np.linalg.norm(film.high - film.low)) + film.scene.size
     cell = cell_size(film.scene)
     turn, _ = along(np.zeros(3), upward(film.scene.model.gravity))

@@ -27,7 +27,13 @@ ENDINGS = (".mp4",)
 
 
 def write_video(
-    trajectory: Trajectory, path: Any, *, trails: Sequence[str], view: View, speed: float, size: tuple[int, int],
+    trajectory: Trajectory,
+    path: Any,
+    *,
+    trails: Sequence[str],
+    view: View,
+    speed: float,
+    size: tuple[int, int],
     title: str = "",
 ) -> Path:
     """See `Trajectory.to_video`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -13,7 +12,7 @@ import numpy as np
 
 from symplectree.lie import Array
 from symplectree.view import server as servers
-from symplectree.view.camera import View
+from symplectree.view.camera import PAGE_ASPECT, View
 from symplectree.view.film import film
 from symplectree.view.plots import Panel, panels
 
@@ -38,7 +37,7 @@ class Viewer:
     def __init__(self, trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int, title: str) -> None:
         from symplectree.view.stage import FilmStage
 
-        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL)
+        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL, aspect=PAGE_ASPECT)
         self._server = servers.start(port, title)
         self.url = f"http://{servers.HOST}:{self._server.get_port()}"
         self.speed, self.playing = 1.0, False
@@ -79,13 +78,7 @@ class Viewer:
 
     def wait(self) -> None:
         """Keep the page until Ctrl-C."""
-        try:
-            print("Press Ctrl-C to go on.", flush=True)
-            self._over.wait()
-        except KeyboardInterrupt:
-            print()
-        finally:
-            self.stop()
+        servers.keep(self._over, self.stop)
 
     def _controls(self) -> None:
         gui = self._server.gui
@@ -192,7 +185,7 @@ def show(
     else:
         print(f"The motion is at {viewer.url}", flush=True)
         if browser:
-            _open(viewer.url)
+            servers.open_page(viewer.url)
     if block is None:
         block = not notebook and not hasattr(sys, "ps1") and not sys.flags.interactive
     if not block:
@@ -236,12 +229,3 @@ def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
-
-
-def _open(url: str) -> None:
-    """Open the page, unless there is no screen: then the terminal's own browser would take the terminal."""
-    import webbrowser
-
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return
-    webbrowser.open(url)
