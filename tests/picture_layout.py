@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +76,7 @@ def _meets(line, box: Bbox) -> bool:
         return False
     pieces = [
         np.linspace(a, b, int(np.clip(np.abs(b - a).max(), 2, 2000)))
-        for a, b in zip(points[:-1], points[1:], strict=True)
+        for a, b in pairwise(points)
         if max(a[0], b[0]) > box.x0
         and min(a[0], b[0]) < box.x1
         and max(a[1], b[1]) > box.y0

@@ -10,7 +10,8 @@ import pytest
 import symplectree as st
 from follower_mechanisms import tongs
 from symplectree.mechanism.shapes import GREY
-from symplectree.view.scene import round_length, scene, stretched
+from symplectree.view.scene import scene
+from symplectree.view.solids import round_length, stretched
 from symplectree.view.sticks import sticks
 from symplectree.view.surfaces import surface
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symplectree.errors import ModelError
-from symplectree.view.scene import Line, Solid
+from symplectree.view.solids import Line, Solid
 from symplectree.view.surfaces import coarser, line_surface, surface
 
 

@@ -61,17 +61,21 @@ def camera_for(
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     axes = Camera(center + back, center, up).axes
     seen = (points - center) @ axes.T
-    tangent, middle, distance = np.tan(FIELD / 2), np.zeros(2), 0.0
+    slopes = np.tan(FIELD / 2) * np.array([aspect, 1.0])
+    middle, distance = np.zeros(2), 0.0
     for _ in range(4):  # until the middle of the picture is that of what is seen, which depends on the distance
-        across = np.abs(seen[:, :2] - middle) / (aspect * tangent, tangent)
-        distance = max(float(np.max(seen[:, 2] + across.max(axis=1))), 1e-6)
+        distance = _far_enough(seen, middle, slopes)
         flat = (seen[:, :2] - middle) / np.maximum(MARGIN * distance - seen[:, 2:], 1e-9)
         middle = middle + 0.5 * distance * (flat.min(axis=0) + flat.max(axis=0))
-    distance = max(
-        float(np.max(seen[:, 2] + (np.abs(seen[:, :2] - middle) / (aspect * tangent, tangent)).max(axis=1))), 1e-6
-    )
+    distance = _far_enough(seen, middle, slopes)
     center = center + axes[:2].T @ middle
     return Camera(center + MARGIN * distance * back, center, up)
+
+
+def _far_enough(seen: Array, middle: Array, slopes: Array) -> float:
+    """The least distance from which points (n, 3), right, up and back of the middle, are within a picture's slopes."""
+    across = np.abs(seen[:, :2] - middle) / slopes
+    return max(float(np.max(seen[:, 2] + across.max(axis=1))), 1e-6)
 
 
 def upward(gravity: Array) -> Array:

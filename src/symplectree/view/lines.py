@@ -10,7 +10,7 @@ import numpy as np
 
 from symplectree.lie import Array
 from symplectree.view.meshes import Surface
-from symplectree.view.scene import Line, stretched
+from symplectree.view.solids import Line, stretched
 from symplectree.view.surfaces import capsule
 
 TURN = 6  # pieces of a coil

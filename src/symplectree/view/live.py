@@ -21,7 +21,7 @@ from symplectree.view.film import film, placed
 from symplectree.view.lines import strand
 from symplectree.view.poses import body_poses
 from symplectree.view.pull import Pull, forces_by_name
-from symplectree.view.scene import round_length
+from symplectree.view.solids import round_length
 
 FRAMES = 30.0  # pictures per second
 STEP = 0.005  # s, longest step; in slow motion shorter, such that there are two in a picture

@@ -11,7 +11,8 @@ import numpy as np
 from symplectree.lie import Array
 from symplectree.view.camera import upward
 from symplectree.view.film import Film
-from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, round_length
+from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS
+from symplectree.view.solids import Color, round_length
 from symplectree.view.surfaces import coarser, surface
 
 DETAIL = 1.5  # pixels, below which meshes have none
@@ -43,7 +44,7 @@ class Painter:
         ground = pictures.ground
         self.up = upward(pictures.scene.model.gravity)
         self.light = camera.axes.T @ LIGHT
-        self.ground = None if ground is None or (camera.position - ground) @ self.up <= 0 else ground
+        self.ground: Array | None = None if ground is None or (camera.position - ground) @ self.up <= 0 else ground
         self.shadows = self.ground is not None and self.light @ self.up > 0.2 and len(self.hollow) < MOST_SHADED
         step = float(np.diff(pictures.t).min()) if len(pictures) > 1 else 1.0
         self.digits = int(np.clip(np.ceil(-np.log10(max(step, 1e-9))), 2, 9))
@@ -52,7 +53,7 @@ class Painter:
         """All vertices, each with the node that carries it, and all triangles with their colours."""
         scene = self.film.scene
         place = {body: k for k, body in enumerate(scene.bodies)}
-        count = self.film.placed.shape[1]
+        count: int = self.film.placed.shape[1]
         parts: list[tuple[int, Array, Array, Color, float]] = []
         for solid in scene.solids:
             vertices, faces = surface(solid)
@@ -68,15 +69,15 @@ class Painter:
         starts = np.cumsum([0, *(len(part[1]) for part in parts)])
         self.vertices = np.concatenate([np.zeros((0, 3)), *(part[1] for part in parts)])
         self.owner = np.repeat([part[0] for part in parts], np.diff(starts)).astype(int)
-        faces = [part[2] + first for part, first in zip(parts, starts, strict=False)]
-        self.faces = np.concatenate([np.zeros((0, 3), dtype=int), *faces])
+        numbered = [part[2] + first for part, first in zip(parts, starts, strict=False)]
+        self.faces = np.concatenate([np.zeros((0, 3), dtype=int), *numbered])
         counts = [len(part[2]) for part in parts]
         self.colors = np.repeat(np.array([part[3] for part in parts]).reshape(-1, 3), counts, axis=0)
         self.opacity = np.repeat(np.array([part[4] for part in parts]), counts)
         kinds = [solid.kind for solid in scene.solids] + ["capsule"] * (len(parts) - len(scene.solids))
         cast = [i for i, part in enumerate(parts) if part[4] > 0.3 and kinds[i] != "plane"]
         self.convex = [slice(*starts[i : i + 2]) for i in cast if kinds[i] not in ("mesh", "triangles")]
-        odd = [faces[i] for i in cast if kinds[i] in ("mesh", "triangles")]
+        odd = [numbered[i] for i in cast if kinds[i] in ("mesh", "triangles")]
         self.hollow = np.concatenate([np.zeros((0, 3), dtype=int), *odd])
 
     def paint(self, k: int) -> Array:
@@ -89,8 +90,8 @@ class Painter:
         T = np.concatenate([self.film.placed[k], np.eye(4)[None]])[self.owner]
         points = np.einsum("nij,nj->ni", T[:, :3, :3], self.vertices) + T[:, :3, 3]
         if self.ground is not None:
-            self._shadow(draw, points)
-            self._grid(draw)
+            self._shadow(draw, points, self.ground)
+            self._grid(draw, self.ground)
         for i, path in enumerate(self.film.curves.values()):
             if k:
                 part = path[: 1 + k * ((len(path) - 1) // (len(self.film) - 1))]
@@ -121,13 +122,13 @@ class Painter:
         fills = np.concatenate([rgb, self.opacity[kept, None]], 1)
         return corners[kept, :, :2].reshape(-1, 6), (255 * fills).round().astype(int)
 
-    def _shadow(self, draw: Any, points: Array) -> None:
+    def _shadow(self, draw: Any, points: Array, ground: Array) -> None:
         """What the light throws on the ground: the hulls of convex solids, and the triangles of others."""
         from scipy.spatial import ConvexHull
 
         if not self.shadows:
             return
-        height = (points - self.ground) @ self.up
+        height = (points - ground) @ self.up
         fallen = self._project(points - (height / (self.light @ self.up))[:, None] * self.light)
         ahead = fallen[:, 2] > NEAR * self.distance
         for part in self.convex:
@@ -145,7 +146,7 @@ class Painter:
         zoom = 0.5 * height / np.tan(camera.field / 2) / distance
         return np.stack([0.5 * width + zoom * seen[:, 0], 0.5 * height - zoom * seen[:, 1], distance], 1)
 
-    def _grid(self, draw: Any) -> None:
+    def _grid(self, draw: Any, ground: Array) -> None:
         """Lines on the ground."""
         pictures, up = self.film, self.up
         cell = round_length(pictures.scene.size / 6)
@@ -157,7 +158,7 @@ class Painter:
         camera = pictures.camera
         for i in range(-count, count + 1):
             for a, b in ((first, second), (second, first)):
-                ends = self.ground + cell * np.array([i * a - count * b, i * a + count * b])
+                ends = ground + cell * np.array([i * a - count * b, i * a + count * b])
                 if ((ends - camera.position - self.shift) @ camera.axes[2] < 0).all():
                     line = self._project(ends)[:, :2].ravel().tolist()
                     draw.line(line, fill=LINES, width=FINER)

@@ -14,7 +14,8 @@ from symplectree.lie import Array
 from symplectree.view.camera import Camera, upward
 from symplectree.view.film import FINE, Film
 from symplectree.view.lines import Strand
-from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, Scene, Solid, along, round_length
+from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Scene
+from symplectree.view.solids import Color, Solid, along, round_length
 from symplectree.view.surfaces import surface
 
 PIECES = 200  # of a trail, shown one after the other
@@ -104,7 +105,7 @@ class Stage:
             start += strand.count
 
     def _batch(
-        self, name: str, shape: tuple[Array, Array], index: Array, local: Array, colors: Array, opacity: float
+        self, name: str, shape: tuple[Array, Array], index: Any, local: Array, colors: Any, opacity: float
     ) -> Any:
         node = self._nodes.add_batched_meshes_simple(
             name, shape[0].astype(np.float32), shape[1].astype(np.uint32), quaternions(local), local[:, :3, 3],

@@ -5,7 +5,7 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.view.meshes import Surface, read_mesh
-from symplectree.view.scene import Solid
+from symplectree.view.solids import Solid
 
 SIDES = 16  # of what is round
 FLAT = 1e-3  # half thickness of a plane over its width
