@@ -91,6 +91,12 @@ class Film:
         lowest = np.minimum(*(corners * up)).sum()
         return np.asarray(middle + (lowest - self.scene.radius - middle @ up) * up)
 
+    @property
+    def digits(self) -> int:
+        """After the point of times, such that those of two pictures differ."""
+        step = float(np.diff(self.t).min()) if len(self) > 1 else 1.0
+        return int(np.clip(np.ceil(-np.log10(max(step, 1e-9))), 2, 9))
+
     def nearest(self, time: float) -> int:
         """The picture whose time is nearest."""
         after = int(np.clip(np.searchsorted(self.t, time), 1, max(len(self) - 1, 1)))

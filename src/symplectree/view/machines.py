@@ -121,7 +121,7 @@ def _gears(model: Model, q: Array, poses: dict[int, Array], gear: GearConstraint
         contact = towards * (ahead if not inner else (1.0 if wide_b > wide_a else -1.0) * -1.0)
         local = frame[:3, :3].T @ axis.pose[:3, :3].T @ contact
         start = float(np.arctan2(local[1], local[0])) + (0.0 if axis is a else np.pi / count)
-        yield Part("gear", axis.body, _wheel(wide, count, start, 1.6 * radius, ring=ring), frame)
+        yield Part("gear", axis.body, _wheel(wide, count, start, 0.7 * radius, ring=ring), frame)
 
 
 def _wheel(wide: float, count: int, start: float, half: float, *, ring: bool) -> Surface:
@@ -141,7 +141,8 @@ def _plate(rim: Array, other: Array, half: float) -> Surface:
     """What lies between two closed lines (n, 2) around z, from −half to half, with sharp edges."""
     if np.linalg.norm(other[0]) > np.linalg.norm(rim[0]):
         rim, other = rim[::-1], other[::-1]
-    corners = ((rim, -half), (rim, half), (other, half), (other, -half), (rim, -half))
+    between = [rim + s * (other - rim) for s in np.linspace(0, 1, 7)]  # so that what is painted can be sorted by depth
+    corners = [(rim, -half), *((line, half) for line in between), *((line, -half) for line in between[::-1])]
     loops = [np.column_stack([line, np.full(len(line), z)]) for line, z in corners]
     vertices, faces, start = [], [], 0
     for first, second in pairwise(loops):
@@ -181,7 +182,7 @@ def _cam(model: Model, q: Array, poses: dict[int, Array], cam: CamConstraint, ra
         yield Part("tappet", lifted.body, _plate(plate, 1e-3 * plate, radius), _frame(model.axis[lifted.body]))
     else:
         rim = height[:, None] * e_r
-    yield Part("cam", turning.body, _plate(rim[::-1], 1e-3 * rim[::-1], 1.6 * radius), frame)
+    yield Part("cam", turning.body, _plate(rim[::-1], 1e-3 * rim[::-1], radius), frame)
 
 
 def _profile(profile: Any, angle: Array) -> tuple[Array, Array, Array]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.lie import Array
+from symplectree.simulation.progress import waiting
 from symplectree.view.camera import upward
 from symplectree.view.film import Film
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS
@@ -27,8 +28,10 @@ MOST_SHADED = 30_000  # triangles, beyond which there are no shadows
 def paint(pictures: Film, size: tuple[int, int], *, title: str = "", speed: float = 1.0) -> Iterator[Array]:
     """Pictures of a film one after the other, (height, width, 3) of bytes."""
     painter = Painter(pictures, size, title=title, speed=speed)
-    for k in range(len(pictures)):
-        yield painter.paint(k)
+    with waiting(len(pictures), "film", "pictures") as progress:
+        for k in range(len(pictures)):
+            yield painter.paint(k)
+            progress.update(k + 1)
 
 
 class Painter:
@@ -46,8 +49,6 @@ class Painter:
         self.light = camera.axes.T @ LIGHT
         self.ground: Array | None = None if ground is None or (camera.position - ground) @ self.up <= 0 else ground
         self.shadows = self.ground is not None and self.light @ self.up > 0.2 and len(self.hollow) < MOST_SHADED
-        step = float(np.diff(pictures.t).min()) if len(pictures) > 1 else 1.0
-        self.digits = int(np.clip(np.ceil(-np.log10(max(step, 1e-9))), 2, 9))
 
     def _gather(self, detail: float) -> None:
         """All vertices, each with the node that carries it, and all triangles with their colours."""
@@ -168,7 +169,7 @@ class Painter:
         size = max(14, self.size[1] // 30)
         font, (width, height) = _font(size), self.size
         pace = "" if self.speed == 1 else f"   {self.speed:g}× speed"
-        draw.text((size, size), f"{self.film.t[k]:.{self.digits}f} s{pace}", fill=INK, font=font)
+        draw.text((size, size), f"{self.film.t[k]:.{self.film.digits}f} s{pace}", fill=INK, font=font)
         draw.text((width / 2, size), self.title, fill=INK, font=font, anchor="ma")
         if self.ground is not None:
             note = f"grid: {round_length(self.film.scene.size / 6):g} m"

@@ -34,7 +34,7 @@ def write_video(
     view: View,
     speed: float,
     size: tuple[int, int],
-    title: str = "",
+    title: str,
 ) -> Path:
     """See `Trajectory.to_video`."""
     path = checked_path(path, ENDINGS)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import html
+import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.simulation.progress import in_notebook
 from symplectree.view import server as servers
 from symplectree.view.camera import PAGE_ASPECT, View
 from symplectree.view.film import film
@@ -25,6 +30,11 @@ DETAIL = 300.0  # pictures per second to choose from, for slow motion
 POINTS = 400  # of a curve
 ENERGY = ("energy [J]", "total − start [J]")
 MOST_CURVES = 8  # in one plot
+# Set where notebooks run on other computers than the browsers that show them: Colab, JupyterHub, Binder, Kaggle, …
+REMOTE = (
+    "COLAB_RELEASE_TAG", "COLAB_GPU", "JUPYTERHUB_SERVICE_PREFIX", "BINDER_SERVICE_HOST", "KAGGLE_KERNEL_RUN_TYPE",
+    "CODESPACES", "GITPOD_WORKSPACE_ID", "DATABRICKS_RUNTIME_VERSION", "SAGEMAKER_INTERNAL_IMAGE_URI", "SSH_CONNECTION",
+)  # fmt: skip
 SPEEDS = ("0.01×", "0.1×", "0.25×", "0.5×", "1×", "2×", "5×", "10×", "100×")
 
 
@@ -172,11 +182,16 @@ class Viewer:
 
 def show(
     trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int | None, block: bool | None, browser: bool,
-    height: int,
+    height: int, embed: bool | None,
 ) -> Viewer | None:  # fmt: skip
     """See `Trajectory.show`."""
     port = servers.check_port(port)
-    notebook = _in_notebook()
+    notebook = in_notebook()
+    if embed and not notebook:
+        raise ModelError("embed=True puts the page into the cell of a notebook, which this is not; use to_html(path)")
+    if notebook and (_far_away() if embed is None else embed):
+        _embed(trajectory, trails=trails, view=view, height=height)
+        return None
     viewer = Viewer(trajectory, trails=trails, view=view, port=port, title="symplectree")
     if notebook:
         from IPython.display import IFrame, display
@@ -192,6 +207,24 @@ def show(
         return viewer
     viewer.wait()
     return None
+
+
+def _far_away() -> bool:
+    """Whether the notebook's browser is likely to run on another computer, which does not reach this one's 127.0.0.1."""
+    return any(name in os.environ for name in REMOTE) or "google.colab" in sys.modules
+
+
+def _embed(trajectory: Trajectory, *, trails: Sequence[str], view: View, height: int) -> None:
+    """The whole page inside of the cell: it needs no server, and stays in the saved notebook."""
+    from IPython.display import HTML, display
+
+    from symplectree.view.html import html_text
+
+    text = html.escape(html_text(trajectory, trails=trails, view=view, speed=1.0, title=""), quote=True)
+    frame = f'<iframe srcdoc="{text}" width="100%" height="{int(height)}" frameborder="0" allowfullscreen></iframe>'
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Consider using IPython.display.IFrame")  # which has no srcdoc
+        display(HTML(frame))
 
 
 def _choices(trajectory: Trajectory) -> dict[str, Panel]:
@@ -222,10 +255,3 @@ def _looks(panel: Panel) -> dict[str, Any]:
         "axes": ({"label": "time [s]", "labelSize": 18, "size": 32}, {"size": 56}),
         "legend": {"show": True, "live": False},
     }  # fmt: skip
-
-
-def _in_notebook() -> bool:
-    """Whether cells of a notebook show what is displayed."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
