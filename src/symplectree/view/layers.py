@@ -93,6 +93,7 @@ def _crossing(plan: Outline, drawn: tuple[int, ...], poses: dict[int, Array], no
 
 
 def _side(a: Array, b: Array, p: Array) -> Array:
-    """On which side of the line from a to b a point is, (F,)."""
+    """On which side of the line from a to b a point is, (F,): 1, −1, or 0 where it is on the line."""
     u, w = b - a, p - a
-    return np.asarray(np.sign(u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]))
+    area = u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]
+    return np.where(np.abs(area) < SAME * np.einsum("fi,fi->f", u, u), 0.0, np.sign(area))
