@@ -1,6 +1,9 @@
 """`symplectree view`"""
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from symplectree.cli.files import Base, Packages, still
 from symplectree.cli.run import Named
@@ -8,9 +11,15 @@ from symplectree.cli.say import Misuse
 
 
 def view(
-    file: str, /, *, live: bool = False, trail: Named = None, port: int | None = None, base: Base = "auto",
+    file: str,
+    /,
+    *,
+    live: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    trail: Named = None,
+    port: int | None = None,
+    base: Base = "auto",
     packages: Packages = None,
-) -> None:  # fmt: skip
+) -> None:
     """Show a run, or a model at its start, in the browser; or run a model there, to be pulled with the mouse.
 
     ```sh

@@ -16,10 +16,11 @@ from symplectree.view.film import FINE, Film
 from symplectree.view.lines import Strand
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Scene
 from symplectree.view.solids import Color, Solid, along, round_length
-from symplectree.view.surfaces import surface
+from symplectree.view.surfaces import coarser, surface
 
 PIECES = 200  # of a trail, shown one after the other
 MANY = 300  # bodies and pieces, beyond which those of one shape become one node
+COARSE = 0.8  # radii of a rod: detail of these, of which nothing is seen
 AWAY = 1e4  # times the distance of the camera: out of sight
 ROOT = "/scene"  # of everything, which moves against what the camera follows
 
@@ -94,7 +95,8 @@ class Stage:
             local = np.array([solid.pose for solid in solids])
             colors = np.array([_rgb(solid.color) for solid in solids], dtype=np.uint8)
             index = np.array([place[solid.body] for solid in solids])
-            node = self._batch(f"{ROOT}/bodies/{i}", surface(solids[0]), index, local, colors, solids[0].opacity)
+            shape = coarser(*surface(solids[0]), COARSE * self.scene.radius)
+            node = self._batch(f"{ROOT}/bodies/{i}", shape, index, local, colors, solids[0].opacity)
             self.meshes.append(([solid.body for solid in solids], node))
         start = len(self.scene.bodies)
         for i, strand in enumerate(self.strands):
