@@ -41,9 +41,13 @@ def layers(model: Model, visited: Array, size: float) -> Layers:
     near = _neighbours(model, plan, drawn)
     if len(drawn) <= MANY:
         near |= _crossing(plan, drawn, poses, normal)
+    beside: dict[int, set[int]] = {body: set() for body in drawn}
+    for one, other in map(tuple, near):
+        beside[one].add(other)
+        beside[other].add(one)
     chosen: dict[int, int] = {}
-    for body in sorted(drawn, key=lambda b: -sum(b in pair for pair in near)):
-        taken = {chosen[other] for pair in near if body in pair for other in pair if other in chosen}
+    for body in sorted(drawn, key=lambda body: -len(beside[body])):
+        taken = {chosen[other] for other in beside[body] if other in chosen}
         chosen[body] = next(
             layer for k in range(2 * len(drawn)) if (layer := (k + 1) // 2 * (-1) ** (k + 1)) not in taken
         )
@@ -60,7 +64,7 @@ def _common_normal(
     normal = poses[turning[0]][0, :3, :3] @ model.axis[turning[0]]
     for body in drawn:
         along = poses[body][:, :3, :3] @ model.axis[body] @ normal
-        wanted = 1.0 if body in turning else 0.0
+        wanted = 1.0 if KINDS[model.kind[body]] == "revolute" else 0.0
         if not np.allclose(np.abs(along), wanted, atol=SAME):
             return None
     points = [poses[body][:, :3, :3] @ np.array(at) + poses[body][:, :3, 3] for bar in plan.bars for body, at in bar]
@@ -70,8 +74,9 @@ def _common_normal(
 
 def _neighbours(model: Model, plan: Outline, drawn: tuple[int, ...]) -> set[frozenset[int]]:
     """Pairs of links with a common pin: parent and child, links of one pin, and those that a constraint joins."""
-    out = {frozenset((body, int(model.parent[body]))) for body in drawn if model.parent[body] in drawn}
-    out |= {frozenset((row.a.body, row.b.body)) for row in model.tables.point_rows if min(row.a.body, row.b.body) >= 0}
+    links = set(drawn)
+    out = {frozenset((body, int(model.parent[body]))) for body in drawn if int(model.parent[body]) in links}
+    out |= {frozenset((row.a.body, row.b.body)) for row in model.tables.point_rows if {row.a.body, row.b.body} <= links}
     return {pair for pair in out if len(pair) == 2}
 
 

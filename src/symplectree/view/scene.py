@@ -184,7 +184,7 @@ def _inertia_box(model: Model, body: int) -> tuple[Array, Array]:
 
 def _marks(model: Model, plan: Outline, radius: float, flat: Layers) -> list[Solid]:
     """Joints by what they let move, points that constraints hold, and supports."""
-    out = _pins(model, radius, flat)
+    out, slides = _pins(model, radius, flat), pistons(model)
     for body in drawn_bodies(model):
         chain = joint_chain(model, body)
         kinds = {KINDS[model.kind[i]] for i in chain}
@@ -194,7 +194,7 @@ def _marks(model: Model, plan: Outline, radius: float, flat: Layers) -> list[Sol
             continue
         if kinds == {"revolute"} and len(chain) == 1:
             out.append(Solid("hinge", body, "cylinder", (1.7 * radius, 2.0 * radius), turned, JOINT_COLOR))
-        elif body in pistons(model):
+        elif body in slides:
             out.append(
                 Solid("piston", body, "cylinder", (PISTON * radius, PISTON * radius), turned, _body_color(model, body))
             )
@@ -239,6 +239,7 @@ def _rails(model: Model, plan: Outline, visited: Array, radius: float, size: flo
     """For each sliding joint a rail on what it slides on, as far as it goes and a little further."""
     out = []
     rows = visited[np.unique(np.linspace(0, len(visited) - 1, MOST_ROWS).round().astype(int))]
+    slides = pistons(model)
     for i, ((parent, base), (body, _)) in enumerate(plan.rails):
         axis = model.placement[body][:3, :3] @ model.axis[body]
         at = pose(model, rows, model.bodies[body])[:, :3, 3]
@@ -248,7 +249,7 @@ def _rails(model: Model, plan: Outline, visited: Array, radius: float, size: flo
         way = (at - base) @ axis
         room = 4 * radius if len(rows) > 1 else 0.2 * size
         between, length = along(base + (min(way.min(), 0) - room) * axis, base + (way.max() + room) * axis)
-        wide, opacity = (0.5 * radius, 1.0) if body not in pistons(model) else (1.12 * PISTON * radius, 0.3)
+        wide, opacity = (0.5 * radius, 1.0) if body not in slides else (1.12 * PISTON * radius, 0.3)
         if opacity < 1:  # the cylinder of a piston
             room = 1.5 * PISTON * radius if len(rows) > 1 else room
             between, length = along(base + (way.min() - room) * axis, base + (way.max() + room) * axis)

@@ -95,7 +95,7 @@ def _cylinder(radius: float, half: float, rows: int = 0) -> Array:
     return np.concatenate([[[0.0, -half], [radius, -half]], wall, [[radius, half], [0.0, half]]])
 
 
-def _capsule(radius: float, half: float, rows: int = 5) -> Array:
+def _capsule(radius: float, half: float, rows: int = 4) -> Array:
     walls = int(np.clip(np.ceil(half / (2 * radius)), 1, 12)) + 1
     wall = np.stack([np.full(walls, radius), np.linspace(-half, half, walls)], 1)[1:-1]
     return np.concatenate([_arc(radius, -0.5, 0.0, rows, -half), wall, _arc(radius, 0.0, 0.5, rows, half)])
