@@ -50,6 +50,7 @@ class Live:
         self.inputs = dict.fromkeys(model.inputs, 0.0)
         start = Trajectory(model, np.zeros(1), self._first[0][None], v=np.zeros((1, model.nv)))
         self.prescribed = {name: float(np.ravel(start[name])[0]) for name in model.massless}
+        self._held = dict(self.prescribed)  # where these are, on their way
         self.speed, self.playing, self.pace, self.fault = 1.0, True, 1.0, ""
         self._pull: Pull | None = None
         self._lock, self._over = threading.RLock(), threading.Event()
@@ -79,9 +80,12 @@ class Live:
         return self._stepper.v
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Go back to the start, sliders included."""
         with self._lock:
             self._pull, self._past, self.fault = None, 0.0, ""
+            for values, name, bar, value in self._bars:
+                values[name] = bar.value = value
+            self._held = dict(self.prescribed)
             self._stepper = self._fresh(*self._first)
             self._show()
 
@@ -124,7 +128,7 @@ class Live:
 
     def _fresh(self, q: Array, v: Any) -> Stepper:
         dt = min(STEP, 0.5 * self.speed / FRAMES)
-        stepper = Stepper(self.model, None, dt, prescribed=dict(self.prescribed) or None)
+        stepper = Stepper(self.model, None, dt, prescribed=dict(self._held) or None)
         stepper.reset(q, v)
         return stepper
 
@@ -140,6 +144,10 @@ class Live:
         lengths = [float(np.linalg.norm(still.track(line.b) - still.track(line.a))) for line in still.scene.lines]
         sizes = [(REACH[0] * length, REACH[1] * length + 1e-3 * still.scene.size) for length in lengths]
         strands = [strand(line, *size) for line, size in zip(still.scene.lines, sizes, strict=True)]
+        # One looks after what nothing holds; positions on the page are then off by as much.
+        self._loose = not still.scene.outline.supports
+        self._home: Array | None = None
+        self._follow = np.zeros(3)
         with self._server.atomic():
             self._stage = Stage(self._server, still.scene, strands, still.camera)
             add_ground(self._server.scene, still)
@@ -154,8 +162,9 @@ class Live:
                 return
             if self._pull is None or event.phase == "start":
                 T = body_poses(self.model, self.q[None], [body])[body][0]
-                self._pull = Pull(body, T[:3, :3].T @ (np.array(event.start_position) - T[:3, 3]), np.zeros(3))
-            self._pull.target = np.array(event.end_position, dtype=float)
+                at = np.array(event.start_position) + self._follow
+                self._pull = Pull(body, T[:3, :3].T @ (at - T[:3, 3]), np.zeros(3))
+            self._pull.target = np.array(event.end_position, dtype=float) + self._follow
 
     def _controls(self) -> None:
         gui = self._server.gui
@@ -174,22 +183,26 @@ class Live:
         speed.on_update(lambda _: self.set_speed(float(speed.value.removesuffix("×"))))
         heavy = float(self.model.mass.sum()) * max(float(np.linalg.norm(self.model.gravity)), 1.0)
         most = round_length(max(heavy * self._stage.scene.size, 1e-9))
+        self._bars: list[tuple[dict[str, float], str, Any, float]] = []
         for values, ends in ((self.inputs, (-most, most)), (self.prescribed, None)):
             for name, value in values.items():
                 low, high = ends or (value - self._stage.scene.size, value + self._stage.scene.size)
                 bar = gui.add_slider(name, low, high, (high - low) / 200, value)
+                self._bars.append((values, name, bar, value))
                 bar.on_update(lambda _, bar=bar, name=name, values=values: values.update({name: float(bar.value)}))
 
     def _run(self) -> None:
         last = told = time.monotonic()
-        asked = done = 0.0
+        asked = done = owed = 0.0  # s of motion: since the page was told, taken since then, and due
         while not self._over.wait(max(0.001, 1 / FRAMES - (time.monotonic() - last))):
             now = time.monotonic()
-            passed, last = min(now - last, 0.2), now
+            passed, last = now - last, now
             if self.playing and not self.fault:
-                before = self.t
-                self._advance(passed * self.speed, now + BUSY / FRAMES)
-                asked, done = asked + passed * self.speed, done + self.t - before
+                asked += passed * self.speed
+                owed, before = owed + min(passed, 0.2) * self.speed, self.t
+                in_time = self._advance(int(owed / self._stepper.dt), now + BUSY / FRAMES)
+                owed = max(0.0, owed - (self.t - before)) if in_time else 0.0  # a slow machine never catches up
+                done += max(0.0, self.t - before)
                 with self._lock, self._server.atomic():
                     self._show()
             if now - told > 0.5:
@@ -197,40 +210,48 @@ class Live:
                 told, asked, done = now, 0.0, 0.0
                 self._tell()
 
-    def _advance(self, span: float, until: float) -> None:
-        """Steps for so many seconds of motion, as many as there is time for."""
-        count = max(1, round(span / self._stepper.dt))
+    def _advance(self, count: int, until: float) -> bool:
+        """Take so many steps; whether there was time for all of them."""
         often, forces = max(1, int(HAND / self._stepper.dt)), None
         for k in range(count):
             with self._lock:
-                stepper = self._stepper
-                if k % often == 0 and (self._pull is not None or self.inputs):
-                    q, tau = stepper.q, np.zeros(self.model.nv)
-                    if self._pull is not None:
-                        tau = self._pull.force(self.model, q, stepper.v)
-                    forces = forces_by_name(self.model, tau, self.inputs)
+                if k % often == 0:
+                    forces = self._forces()
                 try:
-                    stepper.step(forces, prescribed=self._approached(stepper.dt) or None)
+                    self._stepper.step(forces, prescribed=self._approached(self._stepper.dt) or None)
                 except (ConvergenceError, ModelError) as error:
                     self.fault, self._pull = str(error), None
-                    return
+                    return False
             if time.monotonic() > until and k + 1 < count:
-                return
+                return False
+        return True
+
+    def _forces(self) -> dict[str, Any] | None:
+        """Of the hand and of the inputs; None of neither."""
+        if self._pull is None and not self.inputs:
+            return None
+        tau = np.zeros(self.model.nv)
+        if self._pull is not None:
+            tau = self._pull.force(self.model, self._stepper.q, self._stepper.v)
+        return forces_by_name(self.model, tau, self.inputs)
 
     def _approached(self, dt: float) -> dict[str, float]:
         """Prescribed coordinates on their way to where sliders have them, a size of the mechanism in a second."""
         most = self._stage.scene.size * dt
-        self._now = {**self.prescribed, **getattr(self, "_now", {})}
         for name, target in self.prescribed.items():
-            self._now[name] += float(np.clip(target - self._now[name], -most, most))
-        return dict(self._now)
+            self._held[name] += float(np.clip(target - self._held[name], -most, most))
+        return self._held
 
     def _show(self) -> None:
         from symplectree.view.stage import quaternions
 
         poses = body_poses(self.model, self._stepper.q[None], self._stage.scene.bodies)
         T = placed(self._stage.scene, self._stage.strands, poses)[0]
-        self._stage.move(T[:, :3, 3], quaternions(T), np.zeros(3))
+        if self._loose and len(T):
+            middle = T[: len(self._stage.scene.bodies), :3, 3].mean(axis=0)
+            self._home = middle if self._home is None else self._home
+            self._follow = middle - self._home
+        self._stage.move(T[:, :3, 3], quaternions(T), self._follow)
 
     def _tell(self) -> None:
         """Time, and whether the motion is as fast as asked."""
