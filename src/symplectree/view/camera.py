@@ -1,6 +1,7 @@
 """Where to look from, such that the whole motion is seen."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Camera:
     up: Array
     field: float = FIELD
 
-    @property
+    @cached_property
     def axes(self) -> Array:
         """Rows: right, up and back (towards the camera) in world axes."""
         back = self.position - self.look_at

@@ -156,13 +156,15 @@ class Painter:
         second = np.cross(up, first)
         extent = float(np.linalg.norm(pictures.high - pictures.low)) + pictures.scene.size
         count = int(np.clip(round(0.3 * extent / cell), 2, 60))
+        at = cell * np.arange(-count, count + 1)[:, None]
+        far = cell * count
+        starts = np.concatenate([at * first - far * second, at * second - far * first]) + ground
+        ends = np.concatenate([at * first + far * second, at * second + far * first]) + ground
         camera = pictures.camera
-        for i in range(-count, count + 1):
-            for a, b in ((first, second), (second, first)):
-                ends = ground + cell * np.array([i * a - count * b, i * a + count * b])
-                if ((ends - camera.position - self.shift) @ camera.axes[2] < 0).all():
-                    line = self._project(ends)[:, :2].ravel().tolist()
-                    draw.line(line, fill=LINES, width=FINER)
+        ahead = [(points - camera.position - self.shift) @ camera.axes[2] < 0 for points in (starts, ends)]
+        lines = np.hstack([self._project(points)[:, :2] for points in (starts, ends)])
+        for line in lines[ahead[0] & ahead[1]].tolist():
+            draw.line(line, fill=LINES, width=FINER)
 
     def _words(self, draw: Any, k: int) -> None:
         """Time of the motion, title, names of trails, and what the cells of the grid measure."""
