@@ -65,8 +65,22 @@ def pages(monkeypatch):
         served.append(viewer.url)
         viewer.stop()
 
+    def stop(running):
+        served.append(running.url)
+        running.stop()
+
     monkeypatch.setattr(st.Trajectory, "show", briefly)
+    monkeypatch.setattr("symplectree.view.live.Live.wait", stop)
     return served
+
+
+def test_a_live_page_is_served(pages, capsys):
+    """Of a closed chain, assembled; --trail is of runs only."""
+    code, out, _ = call("symplectree view four_bar --live", capsys)
+    assert code == 0 and "The mechanism is at http://127.0.0.1:" in out
+    assert len(pages) == 1 and pages[0].startswith("http://127.0.0.1:")
+    code, _, error = call("symplectree view four_bar --live --trail crank", capsys)
+    assert code == 2 and "leave it out with --live" in error
 
 
 def check_lines(lines, capsys):
@@ -86,7 +100,7 @@ def test_command_lines_of_the_pages(folder, pages, capsys):
     check_lines(lines, capsys)
     assert fenced(README) == 'pip install . && symplectree demo\n\npip install ".[test]" && pytest\n'  # as .ci/run does
     assert len(st.load_trajectory("run.nc")) == 2001  # resumed to 20 s
-    assert len(pages) == 1 and pages[0].startswith("http://127.0.0.1:")
+    assert len(pages) == 2 and all(page.startswith("http://127.0.0.1:") for page in pages)
     for name in ("run.png", "energy.png", "run.csv"):
         assert (folder / name).stat().st_size > 1000
 
@@ -98,7 +112,7 @@ def test_command_lines_of_the_help(folder, pages, capsys, monkeypatch):
         assert len(found) >= 2, words
         lines += found
     check_lines([line for line in lines if line != "symplectree demo marionette"], capsys)  # tested below
-    assert len(pages) == 3
+    assert len(pages) == 4
 
 
 def test_help_names_every_command_and_explains_every_option(capsys, monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from picture_layout import faults
 from symplectree.view.picture import Picture, label_sparsely
 
 
@@ -41,6 +42,7 @@ def test_followers_have_curves_and_units():
         ("ball", ["ball, quaternion"]),
         ("nut", ["nut [rad]"]),
         ("coordinates", ["coordinates [m]", "coordinates, quaternion", "coordinates [rad]"]),
+        ("energy", ["energy [J]", "total − start [J]"]),
         ("momentum", ["angular momentum [N·m·s]", "linear momentum [N·s]"]),
         ("velocities", ["velocities [rad/s]", "velocities [m/s]"]),
         ("phase:nut", ["velocity of nut [rad/s]"]),
@@ -182,3 +184,41 @@ def test_forces_that_no_run_has_are_not_offered(trajectory):
     for name in ("multipliers", "prescribed_forces"):
         with pytest.raises(st.ModelError, match=f"is named '{name}'"):
             trajectory.plot(name)
+
+
+def test_the_error_of_the_energy_has_a_scale_of_its_own(trajectory):
+    energies, error = trajectory.plot("energy").axes
+    assert [line.get_label() for line in energies.lines] == ["kinetic", "potential", "total"]
+    np.testing.assert_array_equal(error.lines[0].get_ydata(), trajectory.energy - trajectory.energy[0])
+    low, high = error.get_ylim()
+    assert high - low < 3 * np.ptp(trajectory.energy - trajectory.energy[0]) + 1e-12
+
+
+@pytest.mark.parametrize("count", [11, 25, 40])
+def test_many_curves_are_told_apart_and_labels_are_whole(count):
+    m = st.Mechanism()
+    link = m.world
+    for i in range(count):
+        link = link.link(
+            f"l{i}", st.Revolute(f"a joint with a long name {i}", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -1)
+        )
+    traj = st.simulate(m.build(), {"a joint with a long name 0": 0.3}, duration=0.2, dt=0.01)
+    figure = traj.plot("coordinates", "energy", "phase:a joint with a long name 2", "momentum")
+    assert faults(figure) == []
+    styles = [(line.get_color(), str(line._dash_pattern)) for line in figure.axes[0].lines]
+    assert len(set(styles)) == min(count, 30)
+    assert (figure.axes[0].get_legend() is None) == (count == 40)
+
+
+def test_the_check_of_layouts_finds_what_is_wrong():
+    figure = Picture(figsize=(3, 2))
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], label="a curve below its legend")
+    axes.legend(loc="upper right")
+    axes.text(0.5, 0.1, "one")
+    axes.text(0.5, 0.1, "two")
+    axes.set_xlabel("below the picture")
+    found = " ".join(faults(figure))
+    assert (
+        "covers a curve" in found and "'one' and 'two' overlap" in found and "'below the picture' is cut off" in found
+    )

@@ -88,8 +88,7 @@ def write_page(trajectory: Trajectory, path: Path | None) -> None:
     """An HTML page or a film, by the method of Trajectory that makes it."""
     if path is None:
         return
-    with waiting(f"drawing {path}"):
-        (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
+    (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
     report("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
 
 

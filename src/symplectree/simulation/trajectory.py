@@ -265,6 +265,7 @@ class Trajectory:
         block: bool | None = None,
         browser: bool = True,
         height: int = 560,
+        embed: bool | None = None,
     ) -> Any:
         """Play the motion on a page of this computer (127.0.0.1), with time bar, speeds and curves that follow.
 
@@ -274,12 +275,16 @@ class Trajectory:
         port: of the page; None takes the first free one from 8080.
         block: whether to keep the page until Ctrl-C; None does so in a script, and not in a notebook or at a prompt.
         browser: whether to open the page. height: of the page inside a notebook [pixels].
+        embed: whether to put all of the page, as of `to_html`, into the notebook's cell, which needs no server; None does
+            so where the notebook's browser seems to be on another computer: Colab, JupyterHub, Binder, by SSH, …
 
-        Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks.
+        Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks or embeds.
         """
         from symplectree.view.web import show
 
-        return show(self, trails=trails, view=view, port=port, block=block, browser=browser, height=height)
+        return show(
+            self, trails=trails, view=view, port=port, block=block, browser=browser, height=height, embed=embed
+        )  # fmt: skip
 
     def to_html(
         self,
@@ -307,12 +312,14 @@ class Trajectory:
         view: str | tuple[float, float] | None = None,
         speed: float = 1.0,
         size: tuple[int, int] = (960, 640),
+        title: str = "",
     ) -> Path:
         """Write an MP4 of the motion, without any display; returns its path.
 
         trails, view: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
+        title: written at the top, beside the time of the motion.
         It holds 30 pictures per second, and at most 2000: a longer film has fewer per second.
         """
         from symplectree.view.video import write_video
 
-        return write_video(self, path, trails=trails, view=view, speed=speed, size=size)
+        return write_video(self, path, trails=trails, view=view, speed=speed, size=size, title=title)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
 SMALLEST = 1e-18  # of errors on a logarithmic axis
+LONG = 24  # letters, beyond which a label has its unit on a second line
+NAMED = 0.17  # inches that a name in a legend takes
 
 
 @dataclass(frozen=True)
@@ -38,37 +40,62 @@ class Panel:
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
     """Panels for each of `what`, one above the other, one for each unit; see `Trajectory.plot`."""
-    from symplectree.view.picture import Picture, label_sparsely  # slow to import
+    from symplectree.view.picture import Picture  # slow to import
 
     file = None if path is None else checked_path(path, PICTURES)
     drawn = [panel for name in what for panel in panels(trajectory, name)]
-    heights = [2.2 if panel.over is None else 4.4 for panel in drawn]
+    heights = [_height(panel) for panel in drawn]
     figure = Picture(figsize=(7, 1.2 + sum(heights)), layout="constrained")
     all_axes = figure.subplots(len(drawn), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     timed = [axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.over is None]
     for axes in (axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.equal):
         axes.set_aspect("equal", adjustable="datalim")
     for axes, panel in zip(all_axes, drawn, strict=True):
-        label, x = panel.over or ("time [s]", trajectory.t)
-        for name, curve in panel.curves.items():
-            axes.plot(x, np.maximum(curve, SMALLEST) if panel.logarithmic else curve, label=name)
-        axes.set_ylabel(panel.label)
-        axes.grid(alpha=0.3)
-        if panel.logarithmic:
-            axes.set_yscale("log")
-            label_sparsely(axes.yaxis)
-        if panel.over is not None:
-            axes.plot(x[0], next(iter(panel.curves.values()))[0], "o", color="k", markersize=4, label="start")
+        _draw(axes, panel, trajectory.t)
         if panel.over is None and axes is not timed[-1]:
             axes.sharex(timed[-1])
             axes.tick_params(labelbottom=False)
         else:
-            axes.set_xlabel(label)
-        if len(panel.curves) <= 12:
-            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+            axes.set_xlabel(panel.over[0] if panel.over is not None else "time [s]")
+    figure.align_ylabels(all_axes)
     if file is not None:
         replacing(file, lambda new: figure.savefig(new, dpi=150))
     return figure
+
+
+def _height(panel: Panel) -> float:
+    """Inches: room for the curves, and for all their names beside them."""
+    from symplectree.view.picture import MOST_NAMED
+
+    names = len(panel.curves) if len(panel.curves) <= MOST_NAMED else 0
+    return max(2.2 if panel.over is None else 4.4, NAMED * names + 0.2)
+
+
+def _draw(axes: Any, panel: Panel, t: Array) -> None:
+    """Curves with a legend beside them, which never covers any."""
+    from symplectree.view.picture import MOST_NAMED, label_sparsely, style
+
+    x = t if panel.over is None else panel.over[1]
+    for k, (name, curve) in enumerate(panel.curves.items()):
+        values = np.maximum(curve, SMALLEST) if panel.logarithmic else curve
+        axes.plot(x, values, label=name, linewidth=1.3, **style(k))
+    axes.set_ylabel(panel.label if len(panel.label) <= LONG else panel.label.replace(" [", "\n["))
+    axes.margins(x=0.02)
+    axes.grid(alpha=0.3)
+    if panel.logarithmic:
+        axes.set_yscale("log")
+        label_sparsely(axes.yaxis)
+    else:
+        axes.ticklabel_format(axis="y", scilimits=(-3, 5), useMathText=True)
+    if panel.over is not None:
+        axes.plot(x[0], next(iter(panel.curves.values()))[0], "o", color="k", markersize=4, label="start")
+    if len(panel.curves) <= MOST_NAMED:
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(1.0, 1.02), fontsize="small", frameon=False, labelspacing=0.3,
+            handlelength=1.8,
+        )  # fmt: skip
+    else:
+        axes.set_title(f"{len(panel.curves)} curves", fontsize="small", loc="right")
 
 
 def panels(trajectory: Trajectory, name: str) -> list[Panel]:
@@ -76,7 +103,8 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
     model = trajectory.model
     if name == "energy":
         curves = {"kinetic": trajectory.kinetic, "potential": trajectory.potential, "total": trajectory.energy}
-        return [Panel("energy [J]", curves)]
+        change = {"total": trajectory.energy - trajectory.energy[0]}  # the error where nothing drives or damps
+        return [Panel("energy [J]", curves), Panel("total − start [J]", change)]
     if name == "momentum":
         angular, linear = trajectory.momentum[:, :3], trajectory.momentum[:, 3:]
         return [
