@@ -38,6 +38,11 @@ class StepDerivatives {
 
   // (q1, p1) ← the state after the step; false when it has no solution.
   virtual bool take(const StepConditions& given, double* q1, double* p1) = 0;
+  // The same of a step that is known to end at `end`, which saves its solution where there are no constraints; q1 and
+  // p1 may then be left as they are.
+  virtual bool take_known(const StepConditions& given, const double*, double* q1, double* p1) {
+    return take(given, q1, p1);
+  }
   // Of the step taken last: multipliers (rows); derivatives, `second` unless it is null; and second derivatives
   // contracted with weights, after the first ones. `with_second`: are all second derivatives found as well?
   virtual void multipliers(double* out) const = 0;

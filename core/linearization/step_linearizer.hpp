@@ -21,6 +21,7 @@ class StepLinearizer final : public StepDerivatives {
   double residual() const override { return run_->report().residual; }
   int worst() const override { return run_->report().worst; }
   bool take(const StepConditions& given, double* q1, double* p1) override;
+  bool take_known(const StepConditions& given, const double* end, double* q1, double* p1) override;
   void multipliers(double* out) const override;
   void differentiate(double* first, double* multipliers_first, double* second) override;
   void contract(const double* weights, bool with_second, double* hessian) override;
@@ -29,6 +30,8 @@ class StepLinearizer final : public StepDerivatives {
 
  private:
   double impulse_time() const { return 0.5 * point_.h; }  // of which the multipliers' impulse is made at a start
+  // point_ ← the ends and forces of a step.
+  void place(const StepConditions& given, const double* end);
   // The fast linearizer where it has the derivatives that are needed, else the general one.
   LinearizerInterface& linearizer_with(bool second);
   void make_general();

@@ -15,7 +15,26 @@ TIGHT = st.Variational(tol=1e-14)
 
 
 def total_cost(rollout, q, v, u):
-    return rollout.run(q, v, lambda k, _q, _p: u[k]).cost
+    rollout.begin(q, v, u)
+    return rollout.native.motion.cost
+
+
+def bends(rollout, d):
+    """The second derivative of the cost along changes d of the controls, by the stages."""
+    native, x, bent = rollout.native, np.zeros(2 * rollout.horizon.model.nv), 0.0
+    first, H = native.first, native.hessians + native.bending
+    for k in range(rollout.horizon.steps):
+        z = np.concatenate([x, d[k]])
+        bent += z @ H[k] @ z
+        x = first[k] @ z
+    return bent + x @ native.last @ x
+
+
+def differences(value, h=1e-3):
+    """Slope and second derivative at 0 by five points: truncation h⁴, rounding 1e-15/h²."""
+    slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
+    second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
+    return slope, second
 
 
 @pytest.mark.parametrize("model", [cart_pole, lambda: cart_pole(inputs=False), spacecraft])
@@ -23,8 +42,7 @@ def test_slope_and_curvature_of_the_whole_cost(model):
     """The gradient Bᵀλ + ∂c/∂u, and zᵀHz along the linearised motion, against differences of the rolled-out cost."""
     model = model()
     horizon = Horizon(model, 12, 0.05)
-    cost = EffortCost(0.3) + QuadraticCost(1.0, 0.5) + QuadraticCost(5.0, 2.0, when="end")
-    rollout = Rollout(horizon, TotalCost(horizon, cost), st.Variational(tol=1e-15))
+    cost = TotalCost(horizon, EffortCost(0.3) + QuadraticCost(1.0, 0.5) + QuadraticCost(5.0, 2.0, when="end"))
     rng = np.random.default_rng(0)
     nu = len(horizon.controls)
     q, v, u = (
@@ -32,22 +50,15 @@ def test_slope_and_curvature_of_the_whole_cost(model):
         np.full(model.nv, 0.5),
         rng.normal(size=(12, nu)),
     )
-    motion = rollout.run(q, v, lambda k, _q, _p: u[k])
-    found = rollout.derivatives(motion)
-    s, H = found.stages, found.stages.H + found.bending
-    for _ in range(3):
-        d = rng.normal(size=u.shape)
-        value = lambda a, d=d: total_cost(rollout, q, v, u + a * d)  # noqa: E731
-        h = 1e-3  # five points: truncation h⁴, rounding 1e-15/h²
-        slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
-        second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
-        assert slope == pytest.approx(np.sum(s.slope * d), rel=1e-8)
-        x, bent = np.zeros(2 * model.nv), 0.0
-        for k in range(12):
-            z = np.concatenate([x, d[k]])
-            bent += z @ H[k] @ z
-            x = s.A[k] @ x + s.B[k] @ d[k]
-        assert second == pytest.approx(bent + x @ s.last @ x, rel=1e-6)
+    for threads in (1, 3):
+        rollout = Rollout(horizon, cost, st.Variational(tol=1e-15), threads=threads)
+        for _ in range(3):
+            d = rng.normal(size=u.shape)
+            slope, second = differences(lambda a, r=rollout, d=d: total_cost(r, q, v, u + a * d))
+            rollout.begin(q, v, u)
+            assert rollout.differentiate(0.0)
+            assert slope == pytest.approx(np.sum(rollout.native.slopes * d), rel=1e-8)
+            assert second == pytest.approx(bends(rollout, d), rel=1e-6)
 
 
 def test_quadratic_problem_takes_one_iteration():
@@ -247,21 +258,14 @@ def test_rates_of_prescribed_coordinates_have_exact_derivatives():
     start = st.assemble(model, {"mass": (0.1, 0.05, -1.1, 1, 0, 0, 0), "string": 1.0})
     rng = np.random.default_rng(0)
     u = 0.3 * rng.normal(size=(8, 3))
-    motion = rollout.run(start, np.zeros(model.nv), lambda k, _q, _p: u[k])
-    assert np.allclose(np.diff(motion.q[:, model.coordinates.index("string")]), 0.05 * u[:, 2], rtol=0, atol=1e-14)
-    found = rollout.derivatives(motion)
-    s, H = found.stages, found.stages.H + found.bending
-    d, h = rng.normal(size=u.shape), 1e-3
-    value = lambda a: total_cost(rollout, start, np.zeros(model.nv), u + a * d)  # noqa: E731
-    slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
-    second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
-    x, bent = np.zeros(2 * model.nv), 0.0
-    for k in range(8):
-        z = np.concatenate([x, d[k]])
-        bent += z @ H[k] @ z
-        x = s.A[k] @ x + s.B[k] @ d[k]
-    assert slope == pytest.approx(np.sum(s.slope * d), rel=1e-8)
-    assert second == pytest.approx(bent + x @ s.last @ x, rel=1e-6)
+    d = rng.normal(size=u.shape)
+    slope, second = differences(lambda a: total_cost(rollout, start, np.zeros(model.nv), u + a * d))
+    rollout.begin(start, np.zeros(model.nv), u)
+    q = rollout.states()[0]
+    assert np.allclose(np.diff(q[:, model.coordinates.index("string")]), 0.05 * u[:, 2], rtol=0, atol=1e-14)
+    assert rollout.differentiate(0.0)
+    assert slope == pytest.approx(np.sum(rollout.native.slopes * d), rel=1e-8)
+    assert second == pytest.approx(bends(rollout, d), rel=1e-6)
 
 
 def test_strings_are_pulled_and_simulate_gives_the_same_motion():
@@ -307,15 +311,15 @@ def test_controls_without_weight_end_in_words():
 
 
 def test_ctrl_c_keeps_the_best(monkeypatch):
-    calls, derivatives = [], Rollout.derivatives
+    calls, differentiate = [], Rollout.differentiate
 
-    def interrupted(self, motion):
+    def interrupted(self, damping):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return derivatives(self, motion)
+        return differentiate(self, damping)
 
-    monkeypatch.setattr(Rollout, "derivatives", interrupted)
+    monkeypatch.setattr(Rollout, "differentiate", interrupted)
     result = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=0.1)
     assert not result.converged and "Ctrl-C" in result.message
     assert result.cost < result.costs[0]

@@ -9,6 +9,7 @@ from mechanisms import random_mechanism, random_state
 from symplectree.control.conditions import FrameBounds, VelocityRows
 from symplectree.control.costs import EffortCost, PoseCost, QuadraticCost, TotalCost
 from symplectree.control.ends import OrientationRows, TurnRows
+from symplectree.control.motion import Rollout
 from symplectree.control.transcription import Transcription
 from symplectree.control.weights import Horizon
 
@@ -69,7 +70,9 @@ def pulled(model, seed):
     )  # fmt: skip
     start = st.assemble(model, {"mass": (0.1, 0.05, -1.1, 1, 0, 0, 0), "string": 1.0})
     u = 0.3 * rng.normal(size=(STEPS, 3))
-    q, p, _, _ = t.steps.roll(start, np.zeros(model.nv), lambda k, _q, _p: u[k])
+    rollout = Rollout(horizon, t.cost, st.Variational(tol=1e-15))
+    rollout.begin(start, np.zeros(model.nv), u)
+    q, p, _, _ = rollout.states()
     z = np.concatenate([*(np.concatenate([q[k], p[k], u[k]]) for k in range(STEPS)), q[-1], p[-1]])
     return t, z
 
