@@ -8,12 +8,47 @@ constexpr double kRounding = 1e-14, kArmijo = 0.1;
 
 }  // namespace
 
+bool Cholesky::compute(const RowMatrix& A) {
+  const int n = static_cast<int>(A.rows());
+  L_.resize(n, n), inverse_.resize(n);
+  for (int j = 0; j < n; ++j)
+    for (int i = j; i < n; ++i) {
+      double sum = A(i, j);
+      for (int k = 0; k < j; ++k) sum -= L_(i, k) * L_(j, k);
+      if (i > j) {
+        L_(i, j) = sum * inverse_[j];
+      } else if (!(sum > 0)) {
+        return false;
+      } else {
+        L_(j, j) = std::sqrt(sum), inverse_[j] = 1 / L_(j, j);
+      }
+    }
+  return true;
+}
+
+void Cholesky::solve_in_place(double* X, int columns) const {
+  const int n = static_cast<int>(L_.rows());
+  const auto subtract = [&](int i, int k, double factor) {
+    for (int c = 0; c < columns; ++c) X[i * columns + c] -= factor * X[k * columns + c];
+  };
+  const auto scale = [&](int i) {
+    for (int c = 0; c < columns; ++c) X[i * columns + c] *= inverse_[i];
+  };
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < i; ++k) subtract(i, k, L_(i, k));
+    scale(i);
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int k = i + 1; k < n; ++k) subtract(i, k, L_(k, i));
+    scale(i);
+  }
+}
+
 bool BoxMinimum::solve(const RowMatrix& H, const Eigen::VectorXd& g, const double* lower, const double* upper) {
   const int m = static_cast<int>(g.size());
-  whole.compute(H);
-  if (whole.info() != Eigen::Success) return false;
+  if (!whole.compute(H)) return false;
   x = -g;
-  whole.solveInPlace(x);
+  whole.solve_in_place(x.data(), 1);
   free.assign(m, 1), all_free = true;
   for (int i = 0; i < m; ++i) {
     free[i] = lower[i] < x[i] && x[i] < upper[i];
@@ -43,8 +78,11 @@ void BoxMinimum::solve_free(const RowMatrix& H, const RowMatrix& B, RowMatrix& Y
   const std::vector<int> own = indices();
   Y.setZero(B.rows(), B.cols());
   if (own.empty()) return;
-  const RowMatrix part = H(own, own), right = B(own, Eigen::all);
-  const RowMatrix solved = part.llt().solve(right);
+  const RowMatrix part = H(own, own);
+  RowMatrix solved = B(own, Eigen::all);
+  Cholesky factor;
+  factor.compute(part);
+  factor.solve_in_place(solved.data(), static_cast<int>(solved.cols()));
   for (std::size_t k = 0; k < own.size(); ++k) Y.row(own[k]) = solved.row(static_cast<int>(k));
 }
 

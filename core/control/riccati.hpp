@@ -35,9 +35,11 @@ class Sweep {
   bool is_finite() const;
 
  private:
+  void curve(const Stage& given);
+
   int n_, m_;
-  RowMatrix S_, SAB_, Q_, M_, Mx_, G_, MG_;
-  Eigen::VectorXd s_, slope_, Md_, pulled_;
+  RowMatrix S_, SAB_, Q_, M_, Mx_, G_;
+  Eigen::VectorXd s_, slope_, pulled_;
   BoxMinimum box_;
 };
 

@@ -87,7 +87,7 @@ def test_derivatives_are_those_of_differences(model):
 
 def test_derivatives_in_rates_of_prescribed_coordinates():
     t, z = pulled(hanging_mass(), 1)
-    assert np.abs(t.values(z)[: STEPS * t.nx]).max() < 1e-12  # a motion, as the steps take it
+    assert np.abs(t.values(z)[: STEPS * t.nx]).max() < 1e-11  # a motion; `linearize` finds rates by differences
     assert_differences(t, z, rounding=1e-6)  # rates of prescribed coordinates are differences, of 1e-12
 
 

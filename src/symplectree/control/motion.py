@@ -57,7 +57,7 @@ class Rollout:
                 f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula, or "
                 "second='gauss-newton'"
             )
-        self.horizon, self.cost, self.exact = horizon, cost, exact
+        self.horizon, self.cost, self.method, self.exact = horizon, cost, method, exact
         self.others: list[BoundCost] = list(cost.others)
         self._found = core.Found
         owner = dict(zip(chart.plain_q, chart.plain_v, strict=True))
@@ -114,7 +114,8 @@ class Rollout:
         none = np.zeros(len(self.horizon.controls))
         return Point(self.horizon.model, k, q, p, none if u is None else u, last=k == self.horizon.steps)
 
-    def _points(self, motion: Any) -> list[Point]:
+    def points(self, motion: Any) -> list[Point]:
+        """All states of a motion, or the last one alone where other costs are of the end."""
         q, p, _, u = motion.states(self.horizon.steps)
         if all(part.when == "end" for part in self.others):
             return [self._point(self.horizon.steps, q[-1], p[-1], None)]
@@ -122,7 +123,7 @@ class Rollout:
 
     def other_cost(self, motion: Any) -> float:
         """What a motion costs by Python's parts."""
-        points = self._points(motion)
+        points = self.points(motion)
         return float(sum(part.along(points) for part in self.others))
 
     def differentiate(self, damping: float) -> bool:
@@ -131,7 +132,7 @@ class Rollout:
         size = 2 * self.horizon.model.nv + len(self.horizon.controls)
         gradients, hessians = np.zeros((0, size)), np.zeros((0, size, size))
         if self.others:
-            terms = [terms_of(self.others, point, size) for point in self._points(self.native.motion)]
+            terms = [terms_of(self.others, point, size) for point in self.points(self.native.motion)]
             gradients, hessians = (np.array([getattr(t, name) for t in terms]) for name in ("gradient", "hessian"))
             wrong = ~(np.isfinite(gradients).all(axis=1) & np.isfinite(hessians).all(axis=(1, 2)))
             if wrong.any():

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.control.costs import Cost
 from symplectree.control.ends import check_closed
 from symplectree.control.feedback import Feedback
+from symplectree.control.free_time import best_duration, duration_range, duration_slope
 from symplectree.control.iteration import Search
 from symplectree.control.motion import Rollout, WarmStart, cores, start_of, trajectory_of
 from symplectree.control.problem import MotionResult, Problem
@@ -20,6 +21,8 @@ from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.validation import is_positive, shown
+
+DURATION_TOL = 1e-7  # of free durations: slope of the cost times duration, relative to the cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +96,8 @@ class StagewiseNewton(Problem):
         pulled, a hand that holds. Without inputs they are the only controls. Costs on velocities need mass everywhere.
     second: "exact", or "gauss-newton", which leaves out second derivatives of the steps: cheaper for large mechanisms
         that follow a motion closely, and no longer quadratic.
+    free_time: (shortest, longest) duration [s], of which the one that costs least is found; the number of steps stays, and
+        dt is what to begin with. Time itself costs what a constant costs: FormulaCost(lambda q, v, u: 3.0).
     threads: that share the derivatives; one per core when left out.
 
     For model-predictive control solve again and again with `warm=result.shifted()` and few `max_iterations`.
@@ -112,6 +117,7 @@ class StagewiseNewton(Problem):
         frames: Mapping[str, Any] = MappingProxyType({}),
         prescribed: Sequence[str] = (),
         second: Literal["exact", "gauss-newton"] = "exact",
+        free_time: tuple[float, float] | None = None,
         threads: int | None = None,
     ) -> None:
         super().__init__(
@@ -122,6 +128,11 @@ class StagewiseNewton(Problem):
             raise ModelError(f"second is {second!r}; give 'exact' or 'gauss-newton'")
         if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
             raise ModelError(f"threads is {shown(threads)}; give a whole number, 1 or more, or None for one per core")
+        self.free_time = None if free_time is None else duration_range(free_time)
+        self._given = {
+            "model": model, "cost": cost, "steps": self.horizon.steps, "method": method, "limits": limits, "end": end,
+            "frames": frames, "prescribed": prescribed, "second": second, "threads": threads,
+        }  # fmt: skip
         self.exact = second == "exact"
         self.threads = cores() if threads is None else threads
         self._idle: list[Rollout] = []  # of solutions before, for the next one
@@ -164,28 +175,43 @@ class StagewiseNewton(Problem):
             q0, v0 = warm.q[0], warm.v[0] if v0 is None else v0
         q, v = start_of(self.horizon, q0, v0)
         check_closed(self.horizon, self.end, q)
+        settings = Settings(tol, end_tol, end_weight, max_iterations)
+        if self.free_time is None:
+            return self._solved(q, v, self._first(forces) if warm is None else warm, settings, progress)[0]
+
+        def solved(duration: float, guess: Any) -> tuple[StagewiseResult, float]:
+            other = StagewiseNewton(**self._given, dt=duration / self.horizon.steps)
+            first = (self._first(forces) if warm is None else warm.u) if guess is None else guess.forces
+            result, rollout = other._solved(q, v, first, settings, progress)
+            return result, duration_slope(rollout)
+
+        return best_duration(solved, self.horizon.steps * self.horizon.dt, self.free_time, DURATION_TOL)
+
+    def _solved(
+        self, q: Array, v: Array, first: Array | WarmStart, settings: Settings, progress: bool
+    ) -> tuple[StagewiseResult, Rollout]:
+        """The best motion from (q, v), begun with controls or a warm start, and the roll-out that holds it."""
         rollout, end = self._rollout(), None
         rollout.others = list(self.cost.others)
         if self.rows:
-            end = EndCost(self.horizon, self.rows, end_weight)
+            end = EndCost(self.horizon, self.rows, settings.weight)
             rollout.others.append(end)
-        if warm is None:
-            rollout.begin(q, v, self._first(forces))
+        if isinstance(first, WarmStart):
+            rollout.begin_warm(q, v, first)
         else:
-            rollout.begin_warm(q, v, warm)
+            rollout.begin(q, v, first)
         search = Search(rollout, end=end, progress=progress)
         try:
             search.begin()
             if end is None:
-                converged, message = search.minimize(tol, max_iterations)
+                converged, message = search.minimize(settings.tol, settings.most)
             else:
-                settings = Settings(tol, end_tol, end_weight, max_iterations)
                 converged, message = Reaching(search, end, settings, self.limits).run()
         except KeyboardInterrupt:
             converged, message = False, "stopped by Ctrl-C; the best motion so far is kept"
         result = self._result(search, converged, message)
         self._idle.append(rollout)
-        return result
+        return result, rollout
 
     def _rollout(self) -> Rollout:
         try:

@@ -39,6 +39,7 @@ class Steps:
         self.indices = [model.coordinates.index(name) for name in horizon.prescribed]
         owner = {i: j for i, j in zip(horizon.chart.plain_q, horizon.chart.plain_v, strict=True)}
         self.columns = [int(owner[i]) for i in self.indices]
+        self.rank = np.argsort(np.argsort(self.columns))  # of each among them in the order of v
         self.chain = self._chain() if self.indices else None
 
     def linearized(self, q: Array, p: Array, u: Array, contract: Array | None) -> StepDerivatives:
@@ -51,13 +52,20 @@ class Steps:
         hessian = None if lin.hessian is None else 0.5 * (lin.hessian + lin.hessian.T)
         if self.chain is None:
             return StepDerivatives(lin.q, lin.p, np.hstack([lin.A, lin.B]), hessian)
-        first = np.hstack([lin.A, lin.B[:, : self.count], lin.by_prescribed]) @ self.chain
+        first = np.hstack([lin.A, lin.B[:, : self.count], lin.by_prescribed[:, self.rank]]) @ self.chain
         if hessian is not None:
-            columns = [
-                i for i in range(len(hessian)) if not 2 * len(p) + self.count <= i < len(hessian) - len(self.indices)
-            ]
+            columns = [*range(2 * len(p) + self.count), *(len(hessian) - len(self.indices) + self.rank)]
             hessian = self.chain.T @ hessian[np.ix_(columns, columns)] @ self.chain
         return StepDerivatives(lin.q, lin.p, first, hessian)
+
+    def by_dt(self, q: Array, p: Array, u: Array) -> Array:
+        """Derivative of (q', p') in dt, (2 nv,), controls held: a prescribed coordinate ends farther along its way."""
+        forces = self._forces(u)
+        lin = linearize(
+            self.horizon.model, (q, p), self.method, self.horizon.dt, forces=forces[0] if forces else None,
+            prescribed=self._moved(q, u), parameters=["dt"],
+        )  # fmt: skip
+        return lin.by_parameters[:, 0] + lin.by_prescribed[:, self.rank] @ u[self.count :]
 
     def _chain(self) -> Array:
         """From (q, p, u) to (q, p, forces, ends of prescribed coordinates)."""
