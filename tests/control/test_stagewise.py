@@ -122,6 +122,33 @@ def test_warm_start_is_there_at_once():
     assert again.cost == pytest.approx(first.cost, rel=1e-10)
 
 
+def test_followers_are_part_of_it():
+    """A gear between two joints, as a constraint and eliminated: the same motion."""
+
+    def arm(eliminate):
+        m = st.Mechanism()
+        upper = m.world.link("upper", st.Revolute("a", axis="y"), mass=1, com=(0, 0, -0.3), inertia=(0.02,) * 3)
+        lower = upper.link(
+            "lower", st.Revolute("b", axis="y"), at=(0, 0, -0.6), mass=1, com=(0, 0.1, -0.3), inertia=(0.02,) * 3
+        )
+        lower.link(
+            "hand", st.Revolute("c", axis="x"), at=(0, 0, -0.6), mass=0.4, com=(0, 0.1, -0.3), inertia=(0.02,) * 3
+        )
+        m.add(st.GearConstraint("a", "b", ratio=-2.0, eliminate=eliminate))
+        m.add(st.JointForce("a", "m"), st.JointForce("c", "n"))
+        return m.build()
+
+    cost = (
+        EffortCost(0.1) + PoseCost("hand", (0.3, 0, -0.9)) + PoseCost("lower", (0.2, 0, -0.5), (0, 0.3, 0), when="way")
+    )
+    free, tied = (
+        StagewiseNewton(arm(eliminate), cost, steps=30, dt=0.03).solve({}, tol=1e-11) for eliminate in (True, False)
+    )
+    assert free.converged and tied.converged, (free.message, tied.message)
+    assert free.cost == pytest.approx(tied.cost, rel=1e-10)
+    assert np.allclose(free.forces, tied.forces, rtol=0, atol=1e-7)
+
+
 def test_end_is_reached_on_quaternions():
     goal = quaternion((1, 1, 0), 2.5)
     problem = StagewiseNewton(spacecraft(), EffortCost(), steps=40, dt=0.1, end=({"attitude": goal}, 0.0))
@@ -363,6 +390,23 @@ def test_iterations_run_out_in_words():
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, method=st.Variational(order=4)), "order 2"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, prescribed=["nobody"]), "nobody"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, second="none"), "gauss-newton"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, threads=0), "threads is 0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, free_time=(2, 1)), "free_time is"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve(), "give q0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, warm=3), "warm is 3"),
+        (
+            lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve(
+                {}, warm=StagewiseNewton(m, SWING, steps=4, dt=0.1).solve({}, max_iterations=0)
+            ),
+            "warm has 4 steps",
+        ),
+        (
+            lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve(
+                {}, forces=0.0, warm=StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=0)
+            ),
+            "not both",
+        ),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=0).shifted(9), "from 0 to 5"),
         (lambda m: StagewiseNewton(hanging_mass(), EffortCost(), steps=5, dt=0.1), "moves no mass"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, forces=np.zeros((3, 1))), "rows"),
     ],
