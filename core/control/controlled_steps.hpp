@@ -112,6 +112,10 @@ class StepStages {
   bool first(int k, const Motion& along, double* AB);
   // H (n + m × n + m) ← second derivatives of weights·(q', p') of that step.
   void bend(const double* weights, double* H);
+  // The step differentiated last, to be put back before `bend`; where this can be done.
+  bool can_keep() const { return step_->can_keep(); }
+  void keep(StepRecord& out) const { step_->keep(out); }
+  void put_back(const StepRecord& kept) { step_->put_back(kept); }
 
  private:
   const ControlledModel& m_;

@@ -19,8 +19,12 @@ StagewiseNewton::StagewiseNewton(const ControlledModel& model, const TotalCost& 
   last.resize(static_cast<std::size_t>(n_) * n_), costates.resize((count + 1) * n_), slope.resize(count * m_);
   gradients_.resize((count + 1) * N()), room_.resize(2 * count * m_);
   for (int i = 0; i < pipeline_.threads(); ++i) workers_.push_back(std::make_unique<Worker>(model_));
-  if (exact && pipeline_.threads() > 1)
+  if (!exact || pipeline_.threads() == 1) return;
+  if (workers_[0]->stages.can_keep()) {
+    records_.resize(count);
+  } else {
     for (std::size_t k = 0; k < count; ++k) single_stages_.push_back(std::make_unique<StepStages>(model_));
+  }
 }
 
 int StagewiseNewton::begin(const double* q, const double* v, const Policy& policy) {
@@ -73,6 +77,13 @@ void StagewiseNewton::first_derivatives(int thread, int k) {
                          own.scratch, row(gradients_, k, N()), row(H, k, N() * N())))
     states_[k] = static_cast<char>(Found::NotFinite);
   if (!stages.first(k, motion, row(AB, k, n_ * N()))) states_[k] = static_cast<char>(Found::NoSolution);
+  if (!records_.empty()) stages.keep(records_[k]);
+}
+
+void StagewiseNewton::second_derivatives(int thread, int k) {
+  StepStages& stages = single_stages_.empty() ? workers_[thread]->stages : *single_stages_[k];
+  if (!records_.empty()) stages.put_back(records_[k]);
+  stages.bend(row(costates, k + 1, n_), row(bending, k, N() * N()));
 }
 
 void StagewiseNewton::add_others(int k, const OtherCosts& others) {
@@ -127,23 +138,18 @@ StagewiseNewton::Found StagewiseNewton::differentiate(const OtherCosts& others, 
   const auto swept = [&](int k) { swept_ = swept_ && sweep.stage(k, stage(k, exact_), damping); };
   const auto of = [count](int task) { return count - 1 - task; };  // tasks go backward in time
   const auto first = [&](int thread, int task) { first_derivatives(thread, of(task)); };
-  if (single_stages_.empty()) {
+  if (!two_passes()) {
     pipeline_.run(count, first, [&](int task) {
       const int k = of(task);
       if (!finished(k)) return;
-      if (exact_) workers_[0]->stages.bend(row(costates, k + 1, n_), row(bending, k, N() * N()));
+      if (exact_) second_derivatives(0, k);
       swept(k);
     });
   } else {  // second derivatives wait for the costates, and these for all first ones
     pipeline_.run(count, first, [&](int task) { finished(of(task)); });
     if (found != Found::Everything) return found;
     pipeline_.run(
-        count,
-        [&](int, int task) {
-          const int k = of(task);
-          single_stages_[k]->bend(row(costates, k + 1, n_), row(bending, k, N() * N()));
-        },
-        [&](int task) { swept(of(task)); });
+        count, [&](int thread, int task) { second_derivatives(thread, of(task)); }, [&](int task) { swept(of(task)); });
   }
   swept_ = swept_ && sweep.is_finite();
   return found;

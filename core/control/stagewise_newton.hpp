@@ -85,6 +85,8 @@ class StagewiseNewton {
   void first_derivatives(int thread, int k);
   void add_others(int k, const OtherCosts& others);
   void follow_costate(int k);
+  bool two_passes() const { return !records_.empty() || !single_stages_.empty(); }
+  void second_derivatives(int thread, int k);
 
   ControlledModel model_;
   const TotalCost& cost_;
@@ -93,8 +95,10 @@ class StagewiseNewton {
   int n_, m_;
   RollOut roll_out_;
   TaskPipeline pipeline_;
-  std::vector<std::unique_ptr<Worker>> workers_;            // one for each thread
-  std::vector<std::unique_ptr<StepStages>> single_stages_;  // one for each step, where two passes need the same
+  std::vector<std::unique_ptr<Worker>> workers_;  // one for each thread
+  // For each step, where second derivatives come in a second pass: what they need, or all.
+  std::vector<StepRecord> records_;
+  std::vector<std::unique_ptr<StepStages>> single_stages_;
   std::vector<double> gradients_, no_controls_, sizes_, room_;
   RowMatrix pulls_;           // −M⁻¹BᵀV of all steps (steps · m × rows)
   std::vector<char> states_;  // of each step: Found

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "integrators/method_options.hpp"
+#include "linearization/step_layout.hpp"
 #include "model/coordinate_map.hpp"
 #include "model/model_arrays.hpp"
 
@@ -23,6 +24,12 @@ struct StepResults {
   double *q, *p, *multipliers, *first, *multipliers_first, *second;
   const double* weights;
   double* hessian;
+};
+
+// What is needed of a step to find its second derivatives later.
+struct StepRecord {
+  StepPoint point;
+  std::vector<double> numbers;
 };
 
 class StepDerivatives {
@@ -48,6 +55,12 @@ class StepDerivatives {
   virtual void multipliers(double* out) const = 0;
   virtual void differentiate(double* first, double* multipliers_first, double* second) = 0;
   virtual void contract(const double* weights, bool with_second, double* hessian) = 0;
+
+  // The step differentiated last, to be put back before `contract`, when others have come between; where this can be
+  // done.
+  virtual bool can_keep() const { return false; }
+  virtual void keep(StepRecord&) const {}
+  virtual void put_back(const StepRecord&) {}
 
   // Differentiate in `count` parameters, too: rows of `effects` (size numbers) are (parameter, array, index, rate).
   virtual void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size,

@@ -25,6 +25,9 @@ class StepLinearizer final : public StepDerivatives {
   void multipliers(double* out) const override;
   void differentiate(double* first, double* multipliers_first, double* second) override;
   void contract(const double* weights, bool with_second, double* hessian) override;
+  bool can_keep() const override { return tree_ && tree_->can_keep(); }
+  void keep(StepRecord& out) const override { out.point = point_, tree_->keep(out.numbers); }
+  void put_back(const StepRecord& kept) override { point_ = kept.point, tree_->put_back(kept.numbers); }
   void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size, int count) override;
   int differentiate_in_parameters(const double* first, double* out, double* multipliers) override;
 

@@ -59,10 +59,10 @@ def dense(pattern, entries, shape):
     return out
 
 
-def pulled(model, seed):
+def pulled(model, seed, prescribed=("carriage", "string")):
     """Steps of a mass on a string, of which the length and the upper end are moved: rates of both are controls."""
     rng = np.random.default_rng(seed)
-    horizon = Horizon(model, STEPS, DT, ("carriage", "string"))
+    horizon = Horizon(model, STEPS, DT, prescribed)
     cost = EffortCost(0.3) + PoseCost("eye", (1, 0, 0), (0.1, 0.2, 0.3))
     t = Transcription(
         horizon, TotalCost(horizon, cost), st.Variational(tol=1e-15), FrameBounds("eye", (-9, -9, -9)).bind(horizon),
@@ -85,8 +85,9 @@ def test_derivatives_are_those_of_differences(model):
     assert_differences(*programme(model(), 1))
 
 
-def test_derivatives_in_rates_of_prescribed_coordinates():
-    t, z = pulled(hanging_mass(), 1)
+@pytest.mark.parametrize("prescribed", [("carriage", "string"), ("string", "carriage")])
+def test_derivatives_in_rates_of_prescribed_coordinates(prescribed):
+    t, z = pulled(hanging_mass(), 1, prescribed)
     assert np.abs(t.values(z)[: STEPS * t.nx]).max() < 1e-11  # a motion; `linearize` finds rates by differences
     assert_differences(t, z, rounding=1e-6)  # rates of prescribed coordinates are differences, of 1e-12
 
