@@ -51,8 +51,8 @@ class DirectProblem(Problem):
                                 conditions=[CoordinateBounds("cart", -1, 1)])
         result = problem.solve()
 
-    Each step is the variational integrator's own, so the controls of the result, applied in `simulate`, give the same
-    motion. All first and second derivatives are exact (`linearize`).
+    Each step is the variational integrator's own, undivided, so the controls of the result, applied in `simulate` with
+    `method=Variational(substeps=0)`, give the same motion. All first and second derivatives are exact (`linearize`).
 
     model: its inputs, or the nv forces when it has none, are the controls, constant over a step.
     cost, steps, duration, dt, method, limits, frames, prescribed: as of `StagewiseNewton`.
