@@ -108,23 +108,37 @@ void StagewiseNewton::follow_costate(int k) {
   for (const double size : sizes_) scale = std::max(scale, size);
 }
 
-StagewiseNewton::Found StagewiseNewton::differentiate(const OtherCosts& others, double damping) {
+// λ_K, and second derivatives at the end.
+bool StagewiseNewton::end_derivatives(const OtherCosts& others) {
   const int count = model_.steps;
-  Found found = Found::Everything;
-  scale = 0;
   const bool finite = cost_.derivatives(count, row(motion.q, count, model_.nq()), row(motion.p, count, model_.nv()),
                                         no_controls_.data(), workers_[0]->scratch, row(gradients_, count, N()),
                                         row(H, count, N() * N()));
-  if (!finite) return where = count, Found::NotFinite;
+  where = count;
+  if (!finite) return false;
   add_others(count, others);
   std::copy_n(row(gradients_, count, N()), n_, row(costates, count, n_));
   Eigen::Map<RowMatrix>(last.data(), n_, n_) =
       Eigen::Map<RowMatrix>(row(H, count, N() * N()), N(), N()).topLeftCorner(n_, n_);
+  return true;
+}
+
+// Limits of changes of the controls, all lower ones first.
+void StagewiseNewton::set_room() {
+  const int count = model_.steps;
   for (int k = 0; k < count; ++k)
     for (int i = 0; i < m_; ++i) {
       const std::size_t at = static_cast<std::size_t>(k) * m_ + i;
       room_[at] = limits_.lower[i] - motion.u[at], room_[count * m_ + at] = limits_.upper[i] - motion.u[at];
     }
+}
+
+StagewiseNewton::Found StagewiseNewton::differentiate(const OtherCosts& others, double damping) {
+  const int count = model_.steps;
+  Found found = Found::Everything;
+  scale = 0;
+  if (!end_derivatives(others)) return Found::NotFinite;
+  set_room();
   const auto finished = [&](int k) {  // derivatives of step k are there, those of later steps have been taken in
     if (found != Found::Everything) return false;
     found = static_cast<Found>(states_[k]), where = k;

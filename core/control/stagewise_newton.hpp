@@ -82,6 +82,8 @@ class StagewiseNewton {
   double* row(std::vector<double>& of, int k, int size) { return &of[static_cast<std::size_t>(k) * size]; }
   int roll(const double* q, const double* p, const double* v, const Policy& policy);
   Stage stage(int k, bool with_bending);
+  bool end_derivatives(const OtherCosts& others);  // false when one is not finite
+  void set_room();
   void first_derivatives(int thread, int k);
   void add_others(int k, const OtherCosts& others);
   void follow_costate(int k);

@@ -29,16 +29,16 @@ void TaskPipeline::run(int count, const Produce& produce, const Consume& consume
     return;
   }
   give(count, produce);
-  int consumed = 0;
-  for (int block = 0; block < batch_.blocks; ++block) {
-    while (!batch_.done[block].load(std::memory_order_acquire))
-      if (!take_block(0)) std::this_thread::yield();
-    const int end = std::min(count, (block + 1) * batch_.size);
-    {
-      std::lock_guard lock(mutex_);
-      if (batch_.failure) break;
+  try {
+    int consumed = 0;
+    for (int block = 0; block < batch_.blocks && !failed(); ++block) {
+      while (!batch_.done[block].load(std::memory_order_acquire))
+        if (!take_block(0)) std::this_thread::yield();
+      const int end = failed() ? consumed : std::min(count, (block + 1) * batch_.size);
+      for (; consumed < end; ++consumed) consume(consumed);
     }
-    for (; consumed < end; ++consumed) consume(consumed);
+  } catch (...) {
+    fail();
   }
   batch_.next = batch_.blocks;
   std::unique_lock lock(mutex_);
@@ -65,11 +65,20 @@ bool TaskPipeline::take_block(int thread) {
     const int end = std::min(batch_.count, (block + 1) * batch_.size);
     for (int i = block * batch_.size; i < end; ++i) (*batch_.produce)(thread, i);
   } catch (...) {
-    std::lock_guard lock(mutex_);
-    if (!batch_.failure) batch_.failure = std::current_exception();
+    fail();
   }
   batch_.done[block].store(1, std::memory_order_release);
   return true;
+}
+
+bool TaskPipeline::failed() {
+  std::lock_guard lock(mutex_);
+  return batch_.failure != nullptr;
+}
+
+void TaskPipeline::fail() {
+  std::lock_guard lock(mutex_);
+  if (!batch_.failure) batch_.failure = std::current_exception();
 }
 
 void TaskPipeline::work(int thread) {

@@ -39,6 +39,8 @@ class TaskPipeline {
   void work(int thread);
   bool take_block(int thread);  // false when none is left
   void give(int count, const Produce& produce);
+  bool failed();
+  void fail();  // with the exception at hand
 
   Batch batch_;
   std::mutex mutex_;

@@ -45,7 +45,7 @@ class Search:
             self.unit = self.native.curvature + 1e-30
             if slope <= tol * self.native.scale:
                 self.damping = 0.0
-                self._direction()
+                self.direction()
                 if self.end is None and self.damping > 0:
                     return False, _WORDS["level"].format(slope=slope)
                 return True, f"converged in {count} iterations: slope {slope:.3g}"
@@ -108,7 +108,7 @@ class Search:
         """Take one step; "" when the cost fell, else why not."""
         native = self.native
         while True:
-            if not self._direction():
+            if not self.direction():
                 return "flat"
             promised, cost = -(native.linear + native.quadratic), abs(native.motion.cost)
             if promised <= 1e-15 * max(cost, 1e-300) and self.damping == 0:
@@ -133,7 +133,7 @@ class Search:
                 self.record()
         return "rounding"
 
-    def _direction(self) -> bool:
+    def direction(self) -> bool:
         """Exact second derivatives when they have a minimum, the cost's own when not, damped until one has."""
         kinds = (True, False) if self.rollout.exact else (False,)
         while not any(self.sweep(self.damping, exact) for exact in kinds):

@@ -236,11 +236,12 @@ class StagewiseNewton(Problem):
     def _result(self, search: Search, converged: bool, message: str) -> StagewiseResult:
         rollout, native = search.rollout, search.native
         q, _, v, u = rollout.states()
+        swept = native.swept or search.direction()
         rollout.others = list(self.cost.others)
         return StagewiseResult(
             trajectory=trajectory_of(self.horizon, q, v), forces=u, cost=rollout.measure(native.motion),
             converged=converged, message=message, costs=np.array(search.costs), slopes=np.array(search.slopes),
-            lefts=np.array(search.lefts), gains=native.gains if native.swept else np.zeros_like(native.gains),
+            lefts=np.array(search.lefts), gains=native.gains if swept else np.zeros_like(native.gains),
             costates=native.costates, limits=self.limits, dt=self.horizon.dt,
         )  # fmt: skip
 
