@@ -4,6 +4,7 @@ import casadi
 import numpy as np
 import pytest
 
+import symplectree as st
 from control_problems import cart_pole
 from symplectree.control import Cost, EffortCost, FormulaCost, QuadraticCost, StagewiseNewton
 from symplectree.control.costs import BoundCost
@@ -48,3 +49,32 @@ def test_formulas_that_tapes_do_not_know_are_evaluated_by_casadi():
     problem = StagewiseNewton(cart_pole(), SWING + hard, duration=1, dt=0.05)
     assert problem.cost.others
     assert problem.solve({}, forces=0.1).converged
+
+
+def with_spring(limit=np.inf):
+    """A cart on a spring that is a function of Python, which fails after so many calls."""
+    calls = []
+
+    def gradient(q):
+        calls.append(1)
+        if len(calls) > limit:
+            raise ZeroDivisionError("in the user's function")
+        return [2 * q[0]]
+
+    m = st.Mechanism()
+    m.world.link("cart", st.Prismatic("x", axis="x"), mass=1.0)
+    m.add(st.JointForce("x", "motor"), st.UserPotential(lambda q: q[0] ** 2, gradient, coordinates=["x"]))
+    return m.build()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_elements_in_python_are_called_from_any_thread(threads):
+    cost = EffortCost(0.1) + QuadraticCost(3, 1, when="end")
+    given = {"steps": 20, "dt": 0.05, "threads": threads}
+    result = StagewiseNewton(with_spring(), cost, second="gauss-newton", **given).solve({"x": 0.3})
+    assert result.converged, result.message
+    with pytest.raises(st.ModelError, match="a function of Python, which has no second derivatives"):
+        StagewiseNewton(with_spring(), cost, **given).solve({"x": 0.3})
+    for limit in (10, 60, 150):  # in the first roll-out, and later
+        with pytest.raises(ZeroDivisionError, match="in the user's function"):
+            StagewiseNewton(with_spring(limit), cost, second="gauss-newton", **given).solve({"x": 0.3})

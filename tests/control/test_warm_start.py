@@ -1,6 +1,7 @@
 """Warm starts and model-predictive control."""
 
 import numpy as np
+import pytest
 
 import symplectree as st
 from control_problems import cart_pole
@@ -46,3 +47,18 @@ def test_predictive_control_swings_up_and_holds():
         plan = problem.solve(stepper.q, stepper.v, warm=plan.shifted() if k else plan, max_iterations=2)
         stepper.step(plan.forces[0])
     assert abs(stepper.q[1] - np.pi) < 0.02 and abs(stepper.q[0]) < 0.05
+
+
+def test_warm_start_brings_multipliers_of_the_end():
+    """From rest to rest over d in T: the cost is 6 d²/T³, and changes by 12 d/T³ with d, up to 1/steps² in steps."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("cart", st.Prismatic("x", axis="x"), mass=1.0)
+    m.add(st.JointForce("x", "motor"))
+    problem = StagewiseNewton(m.build(), EffortCost(), duration=2, dt=0.02, end=({"x": 0.7}, 0.0))
+    first = problem.solve({})
+    assert first.multipliers[0] == pytest.approx(-12 * 0.7 / 2**3, rel=1e-3)
+    again = problem.solve(warm=first)
+    assert again.converged and again.iterations == 0
+    free = StagewiseNewton(problem.horizon.model, EffortCost(), duration=2, dt=0.02)
+    with pytest.raises(st.ModelError, match="another end"):
+        free.solve(warm=first)

@@ -23,14 +23,15 @@ from symplectree.simulation.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class WarmStart:
-    """Where to begin: controls u (K, nu) of a motion q (K+1, nq), p and v (K+1, nv), and gains (K, nu, 2 nv) with which
-    they answer deviations from it."""
+    """Where to begin: controls u (K, nu) of a motion q (K+1, nq), p and v (K+1, nv), gains (K, nu, 2 nv) with which they
+    answer deviations from it, and multipliers of a given end."""
 
     q: Array
     p: Array
     v: Array
     u: Array
     gains: Array
+    multipliers: Array
 
 
 class Rollout:

@@ -35,6 +35,7 @@ class StagewiseResult(MotionResult):
     | lefts | largest number by which a given end is missed, likewise | (iterations+1,) |
     | gains | u = forces + gains [δq; δp] is the best answer to small deviations | (K, nu, 2 nv) |
     | costates | derivative of the cost from k on in (q_k, p_k) | (K+1, 2 nv) |
+    | multipliers | y of the given end's conditions: to miss these by δ lowers the cost by y·δ, to first order | (conditions,) |
     | slope, left | the last of each | |
 
     With a given end, `costs` and `slopes` are of the cost with the end's weight and multipliers; `cost` is without.
@@ -44,6 +45,7 @@ class StagewiseResult(MotionResult):
     lefts: Array
     gains: Array
     costates: Array
+    multipliers: Array
     limits: tuple[Array, Array] = field(repr=False)
     dt: float
 
@@ -64,7 +66,7 @@ class StagewiseResult(MotionResult):
         at, x = np.minimum(np.arange(steps, steps + count + 1), count), self.trajectory
         rows = np.minimum(at[:-1], count - 1)
         gains = self.gains[rows] * (at[:-1] < count)[:, None, None]
-        return WarmStart(x.q[at], x.p[at], x.v[at], self.forces[rows], gains)
+        return WarmStart(x.q[at], x.p[at], x.v[at], self.forces[rows], gains, self.multipliers)
 
     def feedback(self) -> Feedback:
         """The law that follows this motion and answers deviations best, to first order."""
@@ -181,7 +183,8 @@ class StagewiseNewton(Problem):
 
         def solved(duration: float, guess: Any) -> tuple[StagewiseResult, float]:
             other = StagewiseNewton(**self._given, dt=duration / self.horizon.steps)
-            first = (self._first(forces) if warm is None else warm.u) if guess is None else guess.forces
+            begin = self._first(forces) if warm is None else warm
+            first = begin if guess is None else guess.shifted(0)
             result, rollout = other._solved(q, v, first, settings, progress)
             return result, duration_slope(rollout)
 
@@ -196,6 +199,8 @@ class StagewiseNewton(Problem):
         if self.rows:
             end = EndCost(self.horizon, self.rows, settings.weight)
             rollout.others.append(end)
+            if isinstance(first, WarmStart):
+                end.multipliers = first.multipliers
         if isinstance(first, WarmStart):
             rollout.begin_warm(q, v, first)
         else:
@@ -226,6 +231,8 @@ class StagewiseNewton(Problem):
         if not isinstance(warm, WarmStart):
             raise ModelError(f"warm is {shown(given)}; give a result of StagewiseNewton, or its shifted()")
         model, steps, nu = self.horizon.model, self.horizon.steps, len(self.horizon.controls)
+        if len(warm.multipliers) != sum(len(r.names) for r in self.rows):
+            raise ModelError("warm comes from a problem with another end; give its forces instead")
         if warm.u.shape != (steps, nu) or warm.q.shape != (steps + 1, model.nq) or warm.p.shape[1] != model.nv:
             raise ModelError(
                 f"warm has {len(warm.u)} steps of {warm.u.shape[1]} controls and {warm.q.shape[1]} coordinates; this "
@@ -242,7 +249,8 @@ class StagewiseNewton(Problem):
             trajectory=trajectory_of(self.horizon, q, v), forces=u, cost=rollout.measure(native.motion),
             converged=converged, message=message, costs=np.array(search.costs), slopes=np.array(search.slopes),
             lefts=np.array(search.lefts), gains=native.gains if swept else np.zeros_like(native.gains),
-            costates=native.costates, limits=self.limits, dt=self.horizon.dt,
+            costates=native.costates, multipliers=np.zeros(0) if search.end is None else search.end.multipliers,
+            limits=self.limits, dt=self.horizon.dt,
         )  # fmt: skip
 
     def _first(self, forces: Any) -> Array:
