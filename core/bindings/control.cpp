@@ -175,11 +175,12 @@ nb::object aimed(const Newton& self, In nu) {
   return array(steps.data(), {steps.size() / m, m});
 }
 
-// A member of all stages as an array (steps × rows × columns).
+// A member of all stages as an array (steps × rows × columns); None where it is not there.
 template <class F>
 auto per_stage(F member) {
   return [member](Newton& self) {
     const auto [numbers, rows, columns] = member(self);
+    if (numbers->empty()) return nb::object(nb::none());
     return array(numbers->data(), {std::size_t(self.model().steps), std::size_t(rows), std::size_t(columns)});
   };
 }

@@ -35,7 +35,7 @@ class StagewiseResult(MotionResult):
     | lefts | largest number by which a given end is missed, likewise | (iterations+1,) |
     | gains | u = forces + gains [δq; δp] is the best answer to small deviations | (K, nu, 2 nv) |
     | costates | derivative of the cost from k on in (q_k, p_k) | (K+1, 2 nv) |
-    | multipliers | y of the given end's conditions: to miss these by δ lowers the cost by y·δ, to first order | (conditions,) |
+    | multipliers | y of the given end's conditions: to miss them by δ lowers the cost by y·δ, to first order | (rows,) |
     | slope, left | the last of each | |
 
     With a given end, `costs` and `slopes` are of the cost with the end's weight and multipliers; `cost` is without.
