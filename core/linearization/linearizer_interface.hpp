@@ -26,6 +26,10 @@ class LinearizerInterface {
   virtual void second(const StepPoint& at, double* out) = 0;
   // out (inputs × inputs) ← Σ weights_i second_i, after `first`; weights (2 nv).
   virtual void contracted(const StepPoint& at, const double* weights, double* out) = 0;
+  // What `contracted` needs after `first`, to be put back when other steps have come between; where this can be done.
+  virtual bool can_keep() const { return false; }
+  virtual void keep(std::vector<double>&) const {}
+  virtual void put_back(const std::vector<double>&) {}
   // Where p' is taken along constraints or prescribed coordinates, after `first`: changes dE of the equations and dO of
   // the outputs, a column each; out (2 nv × columns) ← how (q', p') follow, and multipliers how λ does. Returns a
   // column that nothing can follow, because redundant constraints would come apart; −1 when there is none.

@@ -37,6 +37,17 @@ void StepLinearizer::contract(const double* weights, bool with_second, double* h
   linearizer_with(with_second).contracted(point_, weights, hessian);
 }
 
+void StepLinearizer::place(const StepConditions& given, const double* end) {
+  point_.q0.assign(given.q, given.q + m_.nq), point_.q1.assign(end, end + m_.nq);
+  point_.tau.assign(given.tau, given.tau + m_.nv), point_.inputs.assign(given.inputs, given.inputs + m_.inputs);
+}
+
+bool StepLinearizer::take_known(const StepConditions& given, const double* end, double* q1, double* p1) {
+  if (layout_.projected) return take(given, q1, p1);
+  place(given, end);
+  return true;
+}
+
 bool StepLinearizer::take(const StepConditions& given, double* q1, double* p1) {
   if (!solve(given, q1, p1)) return false;
   complete(p1);
@@ -47,8 +58,7 @@ bool StepLinearizer::solve(const StepConditions& given, double* q1, double* p1) 
   run_->reset(given.q, given.p, given.rates);
   if (!run_->step(0, point_.h, {given.tau, given.inputs}, {given.target, given.rates})) return false;
   const RunState& end = run_->state();
-  point_.q0.assign(given.q, given.q + m_.nq), point_.q1 = end.q;
-  point_.tau.assign(given.tau, given.tau + m_.nv), point_.inputs.assign(given.inputs, given.inputs + m_.inputs);
+  place(given, end.q.data());
   rates_.assign(given.rates, given.rates + m_.nv);
   std::copy(end.q.begin(), end.q.end(), q1);
   std::copy(end.x.begin(), end.x.end(), p1);

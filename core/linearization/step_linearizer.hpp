@@ -23,14 +23,20 @@ class StepLinearizer final : public StepDerivatives {
   bool take(const StepConditions& given, double* q1, double* p1) override;
   bool solve(const StepConditions& given, double* q1, double* p1) override;
   void complete(double* p1) override;
+  bool take_known(const StepConditions& given, const double* end, double* q1, double* p1) override;
   void multipliers(double* out) const override;
   void differentiate(double* first, double* multipliers_first, double* second) override;
   void contract(const double* weights, bool with_second, double* hessian) override;
+  bool can_keep() const override { return tree_ && tree_->can_keep(); }
+  void keep(StepRecord& out) const override { out.point = point_, tree_->keep(out.numbers); }
+  void put_back(const StepRecord& kept) override { point_ = kept.point, tree_->put_back(kept.numbers); }
   void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size, int count) override;
   int differentiate_in_parameters(const double* first, double* out, double* multipliers) override;
 
  private:
   double impulse_time() const { return 0.5 * point_.h; }  // of which the multipliers' impulse is made at a start
+  // point_ ← the ends and forces of a step.
+  void place(const StepConditions& given, const double* end);
   // The fast linearizer where it has the derivatives that are needed, else the general one.
   LinearizerInterface& linearizer_with(bool second);
   void make_general();

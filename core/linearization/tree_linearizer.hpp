@@ -50,6 +50,21 @@ class TreeLinearizer final : public LinearizerInterface {
     for (int j = 0; j < n; ++j) result(n + j, 2 * n + j) += half;
   }
 
+  bool can_keep() const override { return m_.nv < kLong; }
+  void keep(std::vector<double>& out) const override {
+    out.assign(Y_.data(), Y_.data() + Y_.size());
+    for (const auto* block : {&blocks_.N, &blocks_.R, &blocks_.P}) out.insert(out.end(), block->begin(), block->end());
+  }
+  void put_back(const std::vector<double>& kept) override {
+    const int n = m_.nv;
+    const double* from = kept.data();
+    Y_.resize(n, 2 * n);
+    std::copy_n(from, Y_.size(), Y_.data());
+    from += Y_.size();
+    for (auto* block : {&blocks_.N, &blocks_.R, &blocks_.P}) std::copy_n(from, n * n, block->data()), from += n * n;
+    factorized_ = true;
+  }
+
   void second(const StepPoint& at, double* out) override {
     if constexpr (Action::block_diagonal) {
       if (!jets_) jets_ = std::make_unique<StepBlocks<Action, Jet>>(m_);
@@ -87,7 +102,8 @@ class TreeLinearizer final : public LinearizerInterface {
     factorize();
     const auto P = matrix(blocks_.P);
     Eigen::Map<const Eigen::VectorXd> of_q(weights, n), of_p(weights + n, n);
-    const Eigen::VectorXd multipliers = lu_.transpose().solve(of_q + P.transpose() * of_p);
+    const Eigen::VectorXd multipliers =
+        Y_.rightCols(n).transpose() * (of_q + P.transpose() * of_p);  // N⁻¹ is part of Y
     if constexpr (Action::block_diagonal) {
       bend(at, multipliers, of_p);
     } else {
