@@ -90,6 +90,12 @@ bool ForceFunctionRun::step(double t, double h, const ForceSource& forces, const
   return advance(t, h, forces, motion);
 }
 
+void ForceFunctionRun::carry(RunMemory& memory) {
+  memory(C_, drag_, waiting_, feeding_, asked_, known_);
+  if (memory.reading()) take_over();
+  run().carry(memory);
+}
+
 void ForceFunctionRun::reset_to_start() {
   run().reset(start_.q.data(), start_.x.data(), start_.rates.data());
   run().set_last_step_length(start_.last_step_length);

@@ -26,6 +26,9 @@ class ForceFunctionRun final : public Run {
   bool is_strong(double t, double h, const ForceSource& forces) override;
   void velocity(double* v) override { run().velocity(v); }
   double unresolved_energy(double scale) override { return run().unresolved_energy(scale); }
+  void limit_unresolved(double energy, double scale) override { run().limit_unresolved(energy, scale); }
+  void go_back(const RunState& state) override { run().go_back(state); }
+  void carry(RunMemory& memory) override;
   const RunState& state() const override { return (damped_ ? damped_ : plain_)->state(); }
   const RunReport& report() const override { return asked_ ? report_ : plain_->report(); }
 

@@ -70,7 +70,7 @@ class RowLinearizer final : public LinearizerInterface {
 
   void second(const StepPoint&, double*) override {}  // has_second
   void contracted(const StepPoint& at, const double* weights, double* out) override {
-    if (!general_) general_ = general_linearizer(m_, action_, 0.5, std::vector<char>(m_.nv));
+    if (!general_) general_ = general_linearizer(m_, StepLayout(m_, false), action_, 0.5, std::vector<char>(m_.nv));
     std::vector<double> first(2 * m_.nv * inputs()), of_rows(m_.rows * inputs());
     general_->first(at, first.data(), of_rows.data());
     general_->contracted(at, weights, out);
