@@ -38,10 +38,11 @@ nb::object compute(StepDerivatives& self, In q, In p, In tau, In inputs, In targ
 // Steps and their first derivatives on arrays that are ready, without prescribed coordinates.
 class ReadyLinearizer {
  public:
-  // `fields`: what results have beside those of `at`, and what never changes.
-  ReadyLinearizer(NativeModel& model, nb::object linearizer, nb::dict fields)
+  // `fields`: what results have beside those of `at`, and what never changes. Steps in which a joint turns by more than
+  // `longest_turn` may be divided, and are left to Python.
+  ReadyLinearizer(NativeModel& model, nb::object linearizer, nb::dict fields, double longest_turn)
       : layout_(model.layout()), native_(nb::cast<StepDerivatives&>(linearizer)), kept_(linearizer), fields_(fields),
-        zero_(std::max(layout_.nv, layout_.inputs)) {}
+        longest_turn_(longest_turn), zero_(std::max(layout_.nv, layout_.inputs)) {}
 
   // The fields of a Linearization at (q, p) under forces u, None for none; None where an argument is not ready or the
   // step has no solution: Python then looks closer.
@@ -69,7 +70,7 @@ class ReadyLinearizer {
       nb::gil_scoped_release unlocked;
       done = native_.compute(given, to);
     }
-    if (!done) return nb::none();
+    if (!done || native_.turn() > longest_turn_) return nb::none();
     nb::object out = nb::steal(PyDict_Copy(fields_.ptr()));
     const auto set = [&](const char* name, const nb::object& value) { out[name] = value; };
     set("q", q1), set("p", p1), set("A", columns(first, 0, 2 * nv)), set("B", columns(first, 2 * nv, forces));
@@ -104,6 +105,7 @@ class ReadyLinearizer {
   StepDerivatives& native_;
   nb::object kept_;
   nb::dict fields_;
+  double longest_turn_;
   std::vector<double> zero_;
 };
 
@@ -119,8 +121,8 @@ void bind_linearize(nb::module_& module) {
   for (const ArrayKind& kind : kArrayKinds) arrays.append(kind.name);
   module.attr("ARRAYS") = arrays;
   nb::class_<ReadyLinearizer>(module, "ReadyLinearizer")
-      .def(nb::init<NativeModel&, nb::object, nb::dict>(), nb::arg("model"), nb::arg("linearizer"), nb::arg("fields"),
-           nb::keep_alive<1, 2>())
+      .def(nb::init<NativeModel&, nb::object, nb::dict, double>(), nb::arg("model"), nb::arg("linearizer"),
+           nb::arg("fields"), nb::arg("longest_turn"), nb::keep_alive<1, 2>())
       .def("at", &ReadyLinearizer::at, nb::arg("q"), nb::arg("p"), nb::arg("u").none());
   nb::class_<StepDerivatives>(module, "Linearizer")
       .def(nb::new_([](NativeModel& model, const MethodOptions& options, double dt, In prescribed) {
@@ -139,7 +141,8 @@ void bind_linearize(nb::module_& module) {
            nb::arg("multipliers"))
       .def_prop_ro("inputs", &StepDerivatives::inputs)
       .def_prop_ro("residual", &StepDerivatives::residual)
-      .def_prop_ro("worst", &StepDerivatives::worst);
+      .def_prop_ro("worst", &StepDerivatives::worst)
+      .def_prop_ro("turn", &StepDerivatives::turn);
 }
 
 }  // namespace symplectree

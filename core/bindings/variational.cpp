@@ -157,6 +157,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
 }
 
 void bind_options(nb::module_& module) {
+  module.attr("LONGEST_TURN") = kLongestTurn;
   nb::enum_<Action>(module, "Action")
       .value("cayley", Action::Cayley)
       .value("chord", Action::Chord)

@@ -41,7 +41,7 @@ LocalError::Bend LocalError::spring_bend(const double* q0, const double* q1) {
   retract(m_, q0, v_.data(), middle_.data());
   const double V0 = energy(q0), V = energy(middle_.data()), V1 = energy(q1);
   const double largest = std::max({std::fabs(V0), std::fabs(V), std::fabs(V1)});
-  return {std::fabs(V0 - 2 * V + V1) / 3, largest, weight_ + largest};
+  return {(V0 - 2 * V + V1) / 3, largest, weight_ + largest};
 }
 
 // Σ |V̈| of the springs while bodies keep their twists.

@@ -29,7 +29,8 @@ class LocalError {
   // Are there springs between bodies, whose force may change within a step though joints turn little?
   bool has_pair_springs() const { return pair_springs_; }
   // h² V̈/12 of these springs over a step from q0 to q1, from their energies at its ends and half-way; the largest of
-  // these energies, and what energies are measured against at least.
+  // these energies, and what energies are measured against at least. Where a spring shortens to nothing and turns over,
+  // V̈ is far below zero.
   struct Bend {
     double size = 0, energy = 0, scale = 0;
   };

@@ -21,6 +21,9 @@ struct Subdivision {
   bool turning = false;  // see LocalError
 };
 
+// The angle [rad] below which fixed steps are within their range, whatever else.
+inline constexpr double kLongestTurn = 0.25;
+
 class SubdividedRun final : public Run {
  public:
   SubdividedRun(const Model& m, std::unique_ptr<Run> whole, const Subdivision& options);

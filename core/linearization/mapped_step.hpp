@@ -28,6 +28,7 @@ class MappedStepDerivatives final : public StepDerivatives {
   int rows() const override { return map_.rows.size; }
   double residual() const override { return tree_->residual(); }
   int worst() const override { return tree_->worst(); }
+  double turn() const override { return tree_->turn(); }
 
   bool take(const StepConditions& given, double* q1, double* p1) override {
     map_.evaluate(given.q, start_), map_.evaluate(given.target, target_);

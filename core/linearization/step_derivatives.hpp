@@ -42,6 +42,8 @@ class StepDerivatives {
   // where coordinates follow others).
   virtual double residual() const = 0;
   virtual int worst() const = 0;
+  // Of the step taken last: the largest angle by which a joint turned [rad].
+  virtual double turn() const = 0;
 
   // (q1, p1) ← the state after the step; false when it has no solution.
   virtual bool take(const StepConditions& given, double* q1, double* p1) = 0;

@@ -20,6 +20,7 @@ class StepLinearizer final : public StepDerivatives {
   int rows() const override { return m_.rows; }
   double residual() const override { return run_->report().residual; }
   int worst() const override { return run_->report().worst; }
+  double turn() const override { return run_->report().turn; }
   bool take(const StepConditions& given, double* q1, double* p1) override;
   bool solve(const StepConditions& given, double* q1, double* p1) override;
   void complete(double* p1) override;

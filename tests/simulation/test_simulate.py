@@ -225,7 +225,7 @@ def test_plot_names_what_it_shows(model, tmp_path):
     figure = traj.plot("energy", "coordinates", "momentum", "q1", path=tmp_path / "plot.png")
     labels = [axis.get_ylabel() for axis in figure.axes]
     momentum = ["angular momentum [N·m·s]", "linear momentum [N·s]"]
-    assert labels == ["energy [J]", "coordinates [rad]", *momentum, "q1 [rad]"]
+    assert labels == ["energy [J]", "total − start [J]", "coordinates [rad]", *momentum, "q1 [rad]"]
     assert figure.axes[-1].get_xlabel() == "time [s]"
     assert (tmp_path / "plot.png").stat().st_size > 10_000
 

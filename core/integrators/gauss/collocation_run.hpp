@@ -40,7 +40,15 @@ class CollocationRun final : public Run {
   }
 
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion&) override {
-    return attempt(t, h, forces);
+    if (!damped_) return find_stages(t, h, forces);
+    if (stiff_ || measured_ == 0) measure(forces);
+    --measured_;
+    stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
+    if (find_stages(t, h, forces)) return true;
+    if (stiff_) return false;
+    measure(forces);  // drag may have grown since
+    stiff_ = true;
+    return find_stages(t, h, forces);
   }
 
   // v = M(q)⁻¹ p.
@@ -96,19 +104,6 @@ class CollocationRun final : public Run {
                                                             const double* v) {
     if (forces.varies()) forces.update(t, q, v);
     return {forces.tau, forces.inputs};
-  }
-
-  // One step, or part of one; false when the stages are not found, and the state stays.
-  bool attempt(double t, double h, const ForceSource& forces) {
-    if (!damped_) return find_stages(t, h, forces);
-    if (stiff_ || measured_ == 0) measure(forces);
-    --measured_;
-    stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
-    if (find_stages(t, h, forces)) return true;
-    if (stiff_) return false;
-    measure(forces);  // drag may have grown since
-    stiff_ = true;
-    return find_stages(t, h, forces);
   }
 
   // How velocities decay at the state.

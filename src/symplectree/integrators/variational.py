@@ -115,6 +115,11 @@ class Variational:
             raise ModelError(f"action 'midpoint' is solved by 'newton' or 'dense', not by {self.solver!r}")
         check_solving(self)
 
+    @property
+    def divides(self) -> bool:
+        """Whether steps that are too long are taken in parts."""
+        return self.substeps > 0 or self.accuracy is not None
+
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:

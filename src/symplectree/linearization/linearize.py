@@ -12,11 +12,11 @@ from symplectree.dynamics.arguments import configuration, unusable, velocity, ze
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.variational import Variational, native_options
+from symplectree.integrators.variational import Variational, VariationalRun, native_options
 from symplectree.lie import Array
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
-from symplectree.linearization.substeps import can_be_halved, linearize_halves
+from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
@@ -51,8 +51,8 @@ def linearize(
         off the constraint, to which q' returns. Forces, positions of prescribed coordinates and their rates at the end
         are held, too, when "dt" changes.
 
-    Where the step has no solution in one, it is taken as `Stepper` takes it, in halves of halves of which the method's
-    `substeps` says how many; derivatives are those of all parts one after the other, multipliers those of the first.
+    Where the step is too long for the motion, it is taken as `Stepper` takes it, in halves of halves, as `accuracy` and
+    `substeps` of the method say; derivatives are those of all parts one after the other, multipliers those of the first.
 
     Elements that are functions of Python are differentiated by central differences where they do not give derivatives
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
@@ -108,23 +108,54 @@ def _looked_at(
     step = _Step(
         model, method, native, (q, p), forces=source, motion=motion, order=order, weights=weights, parameters=chosen
     )
+    divisible = method.divides and can_be_halved(model, prescribed)
     try:
-        return step.linearized()
+        whole, fault = step.linearized(), None
+        if not divisible or (method.accuracy is None and native.turn <= _longest_turn()):
+            return whole
     except ConvergenceError as undivided:
-        if method.substeps == 0 or not can_be_halved(model, prescribed):
+        if not divisible:
             raise
-        shorter = replace(method, substeps=method.substeps - 1)
+        fault = undivided
+    parts = _parts(method, model, (q, p), source, motion)
+    if not parts and fault is not None:
+        raise fault
+    if len(parts) < 2:
+        return whole
+    single = replace(method, substeps=0, accuracy=None)
 
-        def half(state: Any, ends: Any, order: int, contract: Any) -> Linearization:
+    def linearize_parts(lengths: list[float]) -> Any:
+        def linearized(state: Any, ends: Any, order: int, contract: Any) -> Linearization:
+            if len(lengths) > 1:
+                halves = in_halves(lengths)
+                both = linearize_parts(halves[0]), linearize_parts(halves[1])
+                return linearize_halves(both, model, state, ends, order, contract)
             return linearize(
-                model, state, shorter, dt / 2, order, forces=forces, prescribed=ends, contract=contract,
+                model, state, single, lengths[0], order, forces=forces, prescribed=ends, contract=contract,
                 parameters=parameters,
             )  # fmt: skip
 
-        try:
-            return linearize_halves(half, model, (q, p), prescribed, order, weights)
-        except ConvergenceError:
-            raise undivided from None
+        return linearized
+
+    divided: Linearization = linearize_parts(parts)((q, p), prescribed, order, weights)
+    return divided
+
+
+def _longest_turn() -> float:
+    import symplectree._core as core
+
+    longest: float = core.LONGEST_TURN
+    return longest
+
+
+def _parts(
+    method: Variational, model: Model, state: tuple[Array, Array], forces: ForceSource, motion: Prescribed
+) -> list[float]:
+    """The lengths of the parts in which a run takes the step, [] when it cannot."""
+    run = VariationalRun(method, model, *state, dt=motion.dt, forces=forces, prescribed=motion)
+    done = run.advance(0, 1, 1, np.empty((1, model.nq)), np.empty((1, model.nv)))
+    parts: list[float] = list(run.native.parts) if done == 1 else []
+    return parts
 
 
 class Linearizer:
@@ -275,7 +306,9 @@ def _ready(model: Model, method: Variational, dt: float) -> Any:
             "by_prescribed": np.zeros((2 * nv, 0)), "by_parameters": np.zeros((2 * nv, 0)),
             "multipliers_by_parameters": np.zeros((rows, 0)), "parameters": (), "second": None, "hessian": None,
         }  # fmt: skip
-        known[key] = core.ReadyLinearizer(model.native, _native(model, method, dt, (), []), fields).at
+        longest = np.inf if not method.divides else _longest_turn() if method.accuracy is None else -1.0
+        native = _native(model, method, dt, (), [])
+        known[key] = core.ReadyLinearizer(model.native, native, fields, longest).at
     return known[key]
 
 

@@ -20,11 +20,12 @@ from symplectree.integrators.variational import VariationalRun
 from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
+from symplectree.simulation.moved_coordinate import MovedCoordinate, given_as_numbers
 from symplectree.simulation.recording import restart_interval
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
 from symplectree.simulation.step_record import StepRecord
 from symplectree.simulation.trajectory import Trajectory
-from symplectree.validation import check_seconds, real_array, required_dt, shown
+from symplectree.validation import check_seconds, required_dt, shown
 
 ASK, FAILED = 1, 2  # what became of a call of the core, see core/bindings/stepper.cpp
 MOST_ROWS = 10_000  # steps between looks at the clock and at the keyboard, each of which takes a row of numbers
@@ -105,7 +106,7 @@ class Stepper:
             self._forces.laws is None or np.any(self._forces.tau) or np.any(self._forces.inputs)
         ):
             raise ModelError("forces of a Stepper are controllers, such as PD; give numbers to its steps")
-        self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
+        self._moved = {name: MovedCoordinate(value, self.dt) for name, value in given_as_numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
         self._prescribed = Prescribed(model, given, self.dt)
         self._interval = restart_interval(model)
@@ -373,31 +374,3 @@ class _Turn:
     def __exit__(self, *_: object) -> None:
         self._inside, self._loop.open = False, self.leaves_open
         self._lock.release()
-
-
-class _Moved:
-    """A prescribed coordinate that a control loop moves: on a straight line within a step."""
-
-    def __init__(self, value: Any, dt: float) -> None:
-        self.t, self.dt, self.start, self.end = 0.0, dt, np.asarray(value, dtype=float), np.asarray(value, dtype=float)
-
-    def begin(self, t: float, end: Any) -> None:
-        """From where it is at the end of the step before, at time t, to `end` after one step."""
-        end = np.asarray(real_array(end))
-        if end.shape != self.end.shape:
-            raise ModelError(f"a prescribed coordinate takes {max(self.end.size, 1)} numbers, not {shown(end)}")
-        self.t, self.start, self.end = t, self.end, end
-
-    def hold(self) -> None:
-        """Stay where the last step ended."""
-        self.start = self.end
-
-    def __call__(self, t: float) -> Any:
-        return self.start + (self.end - self.start) * ((t - self.t) / self.dt)
-
-
-def _numbers(prescribed: Any) -> dict[str, Any]:
-    """Those of the prescribed motions that are numbers."""
-    if not isinstance(prescribed, Mapping):
-        return {}
-    return {name: value for name, value in prescribed.items() if not callable(value) and not isinstance(value, str)}
