@@ -226,18 +226,22 @@ class VariationalRun:
 
         Then the forces of constraints and prescribed coordinates over half the step before are in the next impulse.
         """
-        model, t, half = self.model, step * self.dt, 0.5 * float(self._stages[-1]) * self.dt
+        model, half = self.model, 0.5 * float(self._stages[-1]) * self.dt
         if not model.rows and not self.prescribed:
             return
+        multipliers, reactions = self._constraint_forces(step)
+        self.x -= half * (constraint_jacobian(model, self.q).T @ multipliers)
+        if self.prescribed:
+            self.x -= half * reactions
+
+    def _constraint_forces(self, step: int) -> tuple[Array, Array]:
+        """Multipliers and forces on all velocities, of the acceleration in the state (q, M v) before step number `step`."""
+        model, t, rows = self.model, step * self.dt, len(self.model.rows)
         v = velocities(model, self.q, self.x, self.prescribed.rate(t), self.prescribed.indices)
         tau, inputs = self.forces.at(t, step, self.q, v, self.dt)
         given, driven = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, v, tau, given, inputs, driven)
-        rows = len(model.rows)
-        multipliers, reactions = solution[model.nv : model.nv + rows], solution[model.nv + rows :]
-        self.x -= half * (constraint_jacobian(model, self.q).T @ multipliers)
-        if self.prescribed:
-            self.x -= half * reactions
+        return solution[model.nv : model.nv + rows], solution[model.nv + rows :]
 
     def _specialised(self) -> bool:
         """Is this the step that `Model.compile` makes code for?"""
@@ -255,6 +259,10 @@ class VariationalRun:
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         recorded = RecordedRows(self.model, self.prescribed, steps // save_every, counts=2)
         self.counts.append((first, save_every, recorded.rows))
+        # The impulse of the first half step alone would be that of a quarter of a step later.
+        exact = None
+        if first == 0 and self.forces.is_fixed and (self.model.rows or self.prescribed):
+            exact = self._constraint_forces(0)
         try:
             done: int = self._native.advance(
                 dt=self.dt,
@@ -268,6 +276,9 @@ class VariationalRun:
                 recording=recorded.recording(q_saved, x_saved),
             )
         finally:  # a force function may raise
+            if exact is not None and len(recorded.rows):
+                recorded.multipliers[0] = exact[0]
+                recorded.reactions[0] = exact[1] if self.prescribed else ()
             recorded.fill(int(np.count_nonzero(np.isfinite(recorded.counts[:, 0]))))
             self._native.state(self.q, self.x)
         return done
