@@ -4,8 +4,9 @@
 
 #include <utility>
 
-#include "integrators/body_action/root_direction.hpp"
+#include "elements/element_forces.hpp"
 #include "integrators/body_action/step_code.hpp"
+#include "integrators/body_action/step_rounding.hpp"
 
 namespace symplectree {
 
