@@ -1,10 +1,11 @@
 // Tapes executed on numbers that carry derivatives up to the second.
-#pragma once
+#include <cmath>
 
 #include "formula/tape.hpp"
-#include "scalar/dual.hpp"
+#include "scalar/jet.hpp"
 
 namespace symplectree {
+namespace {
 
 // Value and derivatives of a function of two variables.
 struct Derivatives2 {
@@ -136,10 +137,11 @@ T lifted_operation(Op op, const T& x, const T& y) {
   }
 }
 
-// `work` holds tape.work_size numbers.
+}  // namespace
+
 template <class T>
-void run_tape_ad(const Tape& tape, const T* in, T* out, T* work) {
-  for (const Instruction& i : tape.code) {
+void Tape::run_ad(const T* in, T* out, T* work) const {
+  for (const Instruction& i : code) {
     if (i.op == Op::Const) {
       work[i.result] = T(i.constant);
     } else if (i.op == Op::Input) {
@@ -151,5 +153,8 @@ void run_tape_ad(const Tape& tape, const T* in, T* out, T* work) {
     }
   }
 }
+
+template void Tape::run_ad(const Jet*, Jet*, Jet*) const;
+template void Tape::run_ad(const DualOf<Jet>*, DualOf<Jet>*, DualOf<Jet>*) const;
 
 }  // namespace symplectree
