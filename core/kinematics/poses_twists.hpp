@@ -63,8 +63,7 @@ inline void place_body(const BodyOf<R>& body, const T* q, BodyPose<T>& out, Work
       }
       break;
     }
-    case Kind::Formula:
-      return place_formula(body, q, Order, {base, origin}, out, w);
+    case Kind::Formula: return place_formula(body, q, Order, {base, origin}, out, w);
   }
   out.r = origin + d;
   out.x = parent.x + out.r;

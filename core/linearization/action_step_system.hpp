@@ -75,14 +75,10 @@ class MidpointEquations final : public StepEquations<T> {
 template <class T, class R>
 std::unique_ptr<StepEquations<T>> step_equations(const ModelOf<R>& m, Action action, double alpha) {
   switch (action) {
-    case Action::Cayley:
-      return std::make_unique<BodyActionEquations<Cayley, T, R>>(m);
-    case Action::Chord:
-      return std::make_unique<BodyActionEquations<Chord, T, R>>(m);
-    case Action::Exponential:
-      return std::make_unique<BodyActionEquations<Exponential, T, R>>(m);
-    default:
-      return std::make_unique<MidpointEquations<T, R>>(m, alpha);
+    case Action::Cayley: return std::make_unique<BodyActionEquations<Cayley, T, R>>(m);
+    case Action::Chord: return std::make_unique<BodyActionEquations<Chord, T, R>>(m);
+    case Action::Exponential: return std::make_unique<BodyActionEquations<Exponential, T, R>>(m);
+    default: return std::make_unique<MidpointEquations<T, R>>(m, alpha);
   }
 }
 
