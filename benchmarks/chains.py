@@ -40,9 +40,9 @@ def chain(n: int, *, spatial: bool = True) -> st.Model:
     return m.build()
 
 
-def arm(links: int, *, motors: bool = False) -> st.Model:
+def arm(links: int, *, motors: bool = False, gravity: float = 9.81) -> st.Model:
     """A planar arm that hangs, with an input for each joint's motor, or plain forces on joints."""
-    m, link = st.Mechanism(), None
+    m, link = st.Mechanism(gravity=(0, 0, -gravity)), None
     for i in range(links):
         link = (link or m.world).link(
             f"link{i}", st.Revolute(f"q{i}", axis="y"), at=(0, 0, -0.5 if i else 0), mass=1.0, com=(0, 0, -0.25),

@@ -1,10 +1,13 @@
-"""Time of stage-wise Newton over the number of steps, and of both optimisers on the same problems.
+"""Time of stage-wise Newton, beside crocoddyl's FDDP, and of both optimisers on the same problems.
 
-python benchmarks/optimal_control.py
+python benchmarks/optimal_control.py                  # the peer: pip install ".[bench]"
 
-One iteration differentiates every step twice and sweeps once: its time grows linearly, 400 steps taking four times as
-long as 100. How many iterations a solution takes is another matter, and told apart. All in one run on one core; ratios
-are what counts. The last problem is K's satellite, turned by its arm from rest to rest without momentum.
+Planar arms in free space reach for a posture with little effort: the same problem for both, up to what a step is, a
+variational one here and a semi-implicit Euler step there. (Without gravity, because crocoddyl 3.2 leaves it out of its
+dynamics beside pin 4.) Time of a step and iteration is that of a solution of three iterations, in turn with the peer on one
+core, the least of several; begun from rest, all that a solution takes is in it. How many iterations a solution takes is
+another matter, and told apart. Threads are compared by the clock, which needs idle cores.
+The last problem is K's satellite, turned by its arm from rest to rest without momentum.
 """
 
 import argparse
@@ -18,36 +21,94 @@ import symplectree as st
 from symplectree.lie import rotation
 
 SATELLITE = Path(__file__).parent.parent / "models" / "satellite.sexp"
+ITERATIONS, REPEATS = 3, 12
 
 
-def reaching(model, steps):
+def reaching(links, steps, gravity=0.0, **options):
     cost = st.control.EffortCost(0.1) + st.control.QuadraticCost(10, 1, q_target={"q0": 0.5}, when="end")
-    return st.control.StagewiseNewton(model, cost, steps=steps, dt=2.0 / steps)
+    model = arm(links, motors=True, gravity=gravity)
+    return st.control.StagewiseNewton(model, cost, steps=steps, dt=2.0 / steps, **options)
 
 
-def per_iteration(model, steps, iterations=3):
-    """CPU time of one iteration [s], the least of three runs."""
-    problem, spent = reaching(model, steps), []
-    for _ in range(3):
-        begin = time.process_time()
-        done = problem.solve({}, max_iterations=iterations, tol=1e-300).iterations
-        spent.append((time.process_time() - begin) / max(done, 1))
-    return min(spent)
+def crocoddyl_reaching(links, steps):
+    """The same as crocoddyl's solver; None where it is not installed."""
+    try:
+        import crocoddyl
+        import pinocchio as pin
+    except ImportError:
+        return None
+    model, joint = pin.Model(), 0
+    model.gravity.linear = np.zeros(3)
+    inertia = pin.Inertia(1.0, np.array([0, 0, -0.25]), np.diag([0.02, 0.02, 0.001]))
+    for i in range(links):
+        at = pin.SE3(np.eye(3), np.array([0, 0, -0.5 if i else 0.0]))
+        joint = model.addJoint(joint, pin.JointModelRY(), at, f"q{i}")
+        model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+    state = crocoddyl.StateMultibody(model)
+    way, end = crocoddyl.CostModelSum(state), crocoddyl.CostModelSum(state)
+    way.addCost("effort", crocoddyl.CostModelResidual(state, crocoddyl.ResidualModelControl(state)), 0.1)
+    weights = crocoddyl.ActivationModelWeightedQuad(np.repeat([10.0, 1.0], links))
+    goal = crocoddyl.ResidualModelState(state, np.eye(2 * links)[0] * 0.5)
+    end.addCost("posture", crocoddyl.CostModelResidual(state, weights, goal), 1.0)
+    actuation = crocoddyl.ActuationModelFull(state)
+
+    def step(costs, dt):
+        dynamics = crocoddyl.DifferentialActionModelFreeFwdDynamics(state, actuation, costs)
+        return crocoddyl.IntegratedActionModelEuler(dynamics, dt)
+
+    problem = crocoddyl.ShootingProblem(np.zeros(2 * links), [step(way, 2.0 / steps)] * steps, step(end, 0.0))
+    problem.nthreads = 1
+    return crocoddyl.SolverFDDP(problem)
+
+
+def peer_solve(solver, most, tol):
+    links, steps = solver.problem.nx // 2, solver.problem.T
+    solver.th_stop = tol
+    solver.solve([np.zeros(2 * links)] * (steps + 1), [np.zeros(links)] * steps, most, False)
+    return solver.iter
+
+
+def beside_crocoddyl(links, steps):
+    """One line: times of a step and iteration [µs], iterations to the solution."""
+    ours = {
+        f"{second}{threads}": reaching(links, steps, second=second, threads=threads)
+        for second in ("gauss-newton", "exact")
+        for threads in (1, 2)
+    }
+    peer = crocoddyl_reaching(links, steps)
+    spent = {name: [] for name in (*ours, "peer")}
+    for _ in range(REPEATS):
+        for name, problem in ours.items():
+            clock = time.perf_counter if name.endswith("2") else time.process_time
+            begin = clock()
+            problem.solve({}, max_iterations=ITERATIONS, tol=1e-300)
+            spent[name].append(clock() - begin)
+        if peer is not None:
+            begin = time.process_time()
+            peer_solve(peer, ITERATIONS, 1e-300)
+            spent["peer"].append(time.process_time() - begin)
+    each = {name: 1e6 * min(times, default=np.nan) / ITERATIONS / steps for name, times in spent.items()}
+    counts = [str(ours[name].solve({}).iterations) for name in ("gauss-newton1", "exact1")]
+    counts.append("-" if peer is None else str(peer_solve(peer, 500, 1e-9)))
+    gauss, exact = each["gauss-newton1"], each["exact1"]
+    print(
+        f"  {links} links, {steps} steps: {gauss:6.2f} {exact:6.2f} {each['peer']:6.2f} µs"
+        f"   ratios {gauss / each['peer']:.2f} {exact / each['peer']:.2f}"
+        f"   two threads {gauss / each['gauss-newton2']:.2f} {exact / each['exact2']:.2f}"
+        f"   iterations {' '.join(counts)}"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, nargs="+", default=[50, 100, 200, 400])
-    parser.add_argument("--links", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--steps", type=int, nargs="+", default=[100, 400])
+    parser.add_argument("--links", type=int, nargs="+", default=[1, 2, 4, 7])
     given = parser.parse_args()
-    print("StagewiseNewton, planar arm: CPU time of one iteration")
-    for links in given.links:
-        times = [per_iteration(arm(links, motors=True), steps) for steps in given.steps]
-        columns = "  ".join(f"{k} steps {1e3 * t:8.1f} ms" for k, t in zip(given.steps, times, strict=True))
-        print(f"  {links} links: {columns}   last/first {times[-1] / times[0]:.2f}")
-    counts = [reaching(arm(2, motors=True), steps).solve({}).iterations for steps in given.steps]
-    print(f"  iterations to the solution, 2 links: {', '.join(map(str, counts))}")
-    model, steps = arm(2, motors=True), max(given.steps[0], 20)
+    print("a step and iteration: Gauss–Newton, exact second derivatives, crocoddyl")
+    for steps in given.steps:
+        for links in given.links:
+            beside_crocoddyl(links, steps)
+    model, steps = arm(2, motors=True), 50
     end = ({"q0": 1.0, "q1": -0.5}, 0.0)
     both = {"steps": steps, "dt": 2.0 / steps, "end": end}
     begin = time.process_time()

@@ -58,12 +58,13 @@ print(
 gap = off_the_wire(tangent.pose("bead")[:, :3, 3])
 print(f"  steps along the tangent: {gap.max():.2f} m off the wire within {tangent.t[-1]:g} s")
 
-figure = Figure(figsize=(10, 4.6), layout="constrained")
+figure = Figure(figsize=(10, 7), layout="constrained")
+top, bottom = figure.subfigures(2, 1, height_ratios=(2.6, 1))
 ring = wire(np.linspace(0, 2 * np.pi, 1000))
 for axes, traj, title in zip(
-    figure.subplots(1, 2),
+    top.subplots(1, 2, sharey=True),
     (bead, tangent),
-    ("the wire as coordinate, dt = 1/30 s", "the wire as equation, semi-implicit Euler, dt = 1/30 s"),
+    ("the wire as coordinate", "the wire as equation, semi-implicit Euler"),
     strict=True,
 ):
     points = traj.pose("bead")[: round(4 / DT) + 1, :3, 3]
@@ -71,9 +72,17 @@ for axes, traj, title in zip(
     axes.plot(points[:, 0], points[:, 2], "o-", color="C3", markersize=3, linewidth=0.6, label="bead, 4 s")
     axes.set_title(title)
     axes.set_aspect("equal")
-    axes.set_xlim(-1.6, 1.6)
-    axes.set_ylim(-1.6, 1.6)
-    axes.legend(frameon=False, loc="upper right")
+    axes.set_xlim(-1.7, 1.7)
+    axes.set_ylim(-2.6, 1.25)
+    axes.set_xlabel("x [m]")
+    axes.grid(alpha=0.3)
+top.axes[0].set_ylabel("z [m]")
+top.axes[0].legend(frameon=False, loc="lower center", ncols=2)
+energy_axes = bottom.subplots()
+energy_axes.plot(bead.t[:1001], 1e3 * (bead.energy - bead.energy[0])[:1001], linewidth=0.6)
+energy_axes.set_xlabel("time [s]")
+energy_axes.set_ylabel("energy error [mJ],\nwire as coordinate")
+energy_axes.grid(alpha=0.3)
 
 plot = Path("bead_on_a_wire.png")
 figure.savefig(plot, dpi=150)

@@ -75,14 +75,17 @@ print(
     f"{abs(traj.energy[half:].mean() - traj.energy[:half].mean()):.1e} J from one half to the other"
 )
 
-figure = Figure(figsize=(10, 5), layout="constrained")
-left, middle, right = figure.subplots(1, 3, width_ratios=(1.2, 1, 1))
+figure = Figure(figsize=(10, 6.5), layout="constrained")
+top, bottom = figure.subfigures(2, 1, height_ratios=(1.7, 1))
+left, middle = top.subplots(1, 2)
+right = bottom.subplots()
 for traj_of, color in ((plain, "0.75"), (traj, "C0")):
-    for row in range(0, 700, 70):
+    for row in range(0, 700, 70):  # 1.4 s
         hip, knee, ankle = np.zeros(3), traj_of.pose("knee")[row, :3, 3], traj_of.pose("ankle")[row, :3, 3]
         left.plot(*np.array([hip, knee, ankle])[:, [0, 2]].T, "-", color=color, linewidth=1.2)
 left.set_aspect("equal")
-left.set_title("four bars (blue), hinge (grey)")
+left.set_title("four bars (blue), a hinge (grey); every 0.14 s", fontsize="medium")
+left.set_ylim(-0.95, 0.1)
 left.set_xlabel("x [m]")
 left.set_ylabel("z [m]")
 for q, color in zip(np.linspace(swing.min(), swing.max(), 3), ("C0", "C1", "C3"), strict=True):
@@ -93,11 +96,13 @@ for q, color in zip(np.linspace(swing.min(), swing.max(), 3), ("C0", "C1", "C3")
 middle.plot(*1e3 * np.array([[0, 0], [KNEE["ground"], 0]]).T, "k-", linewidth=3)
 middle.plot(*1e3 * way.T, "--", color="0.4", label="centre of turning")
 middle.set_aspect("equal")
-middle.set_title("the ligaments [mm]")
-middle.legend(frameon=False)
-right.plot(traj.t, traj.energy - traj.energy[0], linewidth=0.6)
+middle.set_title("the four bars: thigh (black), ligaments, shin", fontsize="medium")
+middle.set_xlabel("x [mm]")
+middle.set_ylabel("y [mm]")
+middle.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+right.plot(traj.t, 1e3 * (traj.energy - traj.energy[0]), linewidth=0.6)
 right.set_xlabel("time [s]")
-right.set_ylabel("energy error [J]")
+right.set_ylabel("energy error [mJ]")
 for axes in (left, middle, right):
     axes.grid(alpha=0.3)
 

@@ -51,8 +51,8 @@ print(
     f"{abs(traj.energy[half:].mean() - traj.energy[:half].mean()):.1e} J from one half to the other"
 )
 
-figure = Figure(figsize=(10, 6), layout="constrained")
-top, bottom = figure.subfigures(2, 1, height_ratios=(1.3, 1))
+figure = Figure(figsize=(10, 5.5), layout="constrained")
+top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.6))
 around = np.linspace(0, 2 * np.pi, 200)
 for axes, t in zip(top.subplots(1, 4, sharey=True), (0.0, 0.4, 0.8, 1.2), strict=True):
     row = round(t / DT)
@@ -67,18 +67,17 @@ for axes, t in zip(top.subplots(1, 4, sharey=True), (0.0, 0.4, 0.8, 1.2), strict
             e = T[:2, :2] @ [np.cos(2 * np.pi * spoke / 8), np.sin(2 * np.pi * spoke / 8)]
             ends = T[:2, 3] + np.outer((inner, radii[0]), e)
             axes.plot(*ends.T, color=color, linewidth=1)
-    axes.set_title(f"{t:g} s")
+    axes.text(0, 0.25, f"{t:g} s", ha="center")
     axes.set_aspect("equal")
     axes.set_axis_off()
 angle_axes, energy_axes = bottom.subplots(1, 2)
 shown = traj.t < 10
 for name in ("large", "small"):
-    angle_axes.plot(traj.t[shown], traj[name][shown], label=f"{name} wheel: angle of the contact")
-angle_axes.set_ylabel("[rad]")
-angle_axes.set_ylim(-16, 9)
-angle_axes.legend(frameon=False, loc="upper right")
-energy_axes.plot(traj.t, traj.energy - traj.energy[0], linewidth=0.6)
-energy_axes.set_ylabel("energy error [J]")
+    angle_axes.plot(traj.t[shown], traj[name][shown], label=f"{name} wheel")
+angle_axes.set_ylabel("angle of the contact [rad]")
+angle_axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+energy_axes.plot(traj.t, 1e3 * (traj.energy - traj.energy[0]), linewidth=0.6)
+energy_axes.set_ylabel("energy error [mJ]")
 for axes in (angle_axes, energy_axes):
     axes.set_xlabel("time [s]")
     axes.grid(alpha=0.3)

@@ -56,7 +56,7 @@ print(
     f"{abs(traj.energy[half:].mean() - traj.energy[:half].mean()):.1e} J from one half to the other"
 )
 
-figure = Figure(figsize=(10, 6.5), layout="constrained")
+figure = Figure(figsize=(10, 7), layout="constrained")
 top, bottom = figure.subfigures(2, 1, height_ratios=(2, 1))
 for axes, row in zip(top.subplots(3, 1, sharex=True), (0, 100, 220), strict=True):
     for side, color in (("left", "C0"), ("right", "C1")):
@@ -67,16 +67,18 @@ for axes, row in zip(top.subplots(3, 1, sharex=True), (0, 100, 220), strict=True
     hook, body = traj.pose("fish")[row, :3, 3], traj.pose("body")[row, :3, 3]
     axes.plot(*np.array([hook, body])[:, :2].T, color="0.4")
     axes.plot(body[0], body[1], "D", color="C2", markersize=9)
-    axes.set_title(f"{row * DT:g} s, seen from above", fontsize=9)
+    axes.text(0.01, 0.94, f"{row * DT:g} s, seen from above", transform=axes.transAxes, va="top")
     axes.set_aspect("equal")
-    axes.set_ylim(-0.25, 0.25)
+    axes.set_xlim(-0.15, 2.75)
+    axes.set_ylim(-0.15, 0.3)
+    axes.set_ylabel("y [m]")
+axes.set_xlabel("x [m]")
 reach_axes, energy_axes = bottom.subplots(1, 2)
 shown = traj.t < 5
-reach_axes.plot(traj.t[shown], traj.pose("right tip")[shown, 0, 3], label="reach of the tongs")
-reach_axes.set_ylabel("[m]")
-reach_axes.legend(frameon=False)
-energy_axes.plot(traj.t, traj.energy - traj.energy[0], linewidth=0.5)
-energy_axes.set_ylabel("energy error [J]")
+reach_axes.plot(traj.t[shown], traj.pose("right tip")[shown, 0, 3])
+reach_axes.set_ylabel("reach of the tongs [m]")
+energy_axes.plot(traj.t, 1e3 * (traj.energy - traj.energy[0]), linewidth=0.5)
+energy_axes.set_ylabel("energy error [mJ]")
 for axes in (reach_axes, energy_axes):
     axes.set_xlabel("time [s]")
     axes.grid(alpha=0.3)

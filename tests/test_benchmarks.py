@@ -19,6 +19,7 @@ SMALL = {
     "long_runs.py": ["--sizes", "2", "--durations", "1"],
     "llps16.py": ["--sizes", "3", "--level", "0"],
     "dynamics.py": ["--budget", "0.01"],
+    "calls.py": ["--links", "2", "--robots", "UR5", "--budget", "0.01"],
     "derivatives.py": ["--sizes", "2", "--long", "3", "80", "--budget", "0.01"],
     "closed_chains.py": ["--quick"],
     "operation_counts.py": ["--quick"],

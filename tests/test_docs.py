@@ -1,9 +1,11 @@
 """README and the pages of docs/: every Python block runs, every link leads somewhere, every name in tables exists.
 
-The blocks of a page run in order in one process, in an empty folder that holds the repository's `models`. A comment
+The blocks of a page run in order in one process, in an empty folder. A comment after a `print` that begins with a number, a
+list or True shows what is printed, `# 0.25, in m`; it must be that, and what a much more accurate run prints. A comment
 directly before a block excepts it: `<!-- not run: reason -->`, or `<!-- needs MODULE -->` where that is not installed.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -58,24 +60,58 @@ def python_blocks(page: Path) -> list[Block]:
     return [block for block in blocks(page) if block.language == "python"]
 
 
-def run(page: Path, folder: Path, more: str = "") -> subprocess.CompletedProcess:
-    """Run a page's blocks, and `more` after them, with the line numbers of the page in tracebacks."""
+def run(page: Path, folder: Path, *, accurate: bool = False) -> dict[int, list[str]]:
+    """Run a page's blocks, with the line numbers of the page in tracebacks; by line: what it prints, each time.
+
+    accurate: up to the last line whose result the page shows, with the errors of steps removed (see page_runner.py).
+    """
     code: list[str] = []
     for block in filter(runs, python_blocks(page)):
         code += [""] * (block.first - 1 - len(code)) + block.lines
-    script = folder / f"{page.stem}.py"
-    script.write_text("\n".join([*code, more]), encoding="utf-8")
-    (folder / "models").symlink_to(ROOT / "models")
-    return subprocess.run(
-        [sys.executable, script], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"},
-        capture_output=True, text=True, timeout=300, check=False,
+    if accurate:
+        del code[max(shown_results(page)) :]
+    folder.mkdir()
+    script, output = folder / f"{page.stem}.py", folder / "printed.json"
+    script.write_text("\n".join(code), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("page_runner.py"), script, output, *["accurate"] * accurate],
+        cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES[1:] if python_blocks(p)], ids=lambda p: p.stem)  # README: below
-def test_python_blocks_run(page, tmp_path):
-    done = run(page, tmp_path)
     assert done.returncode == 0, done.stderr
+    printed: dict[int, list[str]] = {}
+    for line, text in json.loads(output.read_text(encoding="utf-8")):
+        printed.setdefault(line, []).append(text)
+    return printed
+
+
+def shown_results(page: Path) -> dict[int, str]:
+    """By line: the comment after a `print` of a block that runs, where it begins with a number, a list or True."""
+    found = {}
+    for block in filter(runs, python_blocks(page)):
+        for number, line in enumerate(block.lines, block.first):
+            comment = re.fullmatch(r" *print\(.*\)  # ((?:[-\d\[(]|True|False|Frame ).*)", line)
+            if comment:
+                found[number] = comment[1]
+    return found
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if python_blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_pages_run_and_print_what_they_show_and_what_is_true(page, tmp_path):
+    """From top to bottom, and all digits shown are those of the accurate solution."""
+    shown = shown_results(page)
+    runs_of_it = [run(page, tmp_path / "plain")]
+    if shown:
+        runs_of_it.append(run(page, tmp_path / "accurate", accurate=True))
+    for printed in runs_of_it:
+        for line, comment in shown.items():
+            for text in printed[line]:
+                rest = comment.removeprefix(text)
+                assert rest != comment or not text, f"{page.name}:{line} shows {comment!r}, but is {text!r}"
+                assert not rest or rest[0] in ",:;", f"{page.name}:{line} shows {comment!r}, but is {text!r}"
+
+
+def test_most_pages_show_results():
+    assert sum(len(shown_results(page)) for page in PAGES) >= 18
 
 
 def test_marks_have_a_reason():
@@ -89,18 +125,6 @@ def test_marks_have_a_reason():
 
 def test_most_pages_have_examples():
     assert sum(bool(python_blocks(page)) for page in PAGES) >= 8  # or this file reads nothing
-
-
-def test_readme_prints_digits_of_the_accurate_solution(tmp_path):
-    compare = """
-reference = st.simulate(model, {"shoulder": 0.7}, duration=5.0, dt=0.01, method=st.Adaptive(rtol=1e-12, atol=1e-12))
-print(reference.energy[-1].round(3), reference.pose("tip")[-1, :3, 3].round(3))
-"""
-    done = run(ROOT / "README.md", tmp_path, compare)
-    assert done.returncode == 0, done.stderr
-    here, accurate = done.stdout.splitlines()
-    assert here == accurate
-    assert f"# {here}, in J and m" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def anchors(page: Path) -> set[str]:

@@ -5,6 +5,7 @@
 #include "dynamics/element_derivatives.hpp"
 #include "dynamics/frame_derivatives.hpp"
 #include "dynamics/mapped_derivatives.hpp"
+#include "dynamics/state_mechanics.hpp"
 #include "model/joint_state.hpp"
 
 namespace symplectree {
@@ -19,33 +20,14 @@ void check_configuration(const Model& m, const In& q) {
 
 void copy(const std::vector<double>& from, const Out& to) { std::copy(from.begin(), from.end(), to.data()); }
 
-// Of the tree: derivatives of a frame's pose (n × 4 × 4) or (n × n × 4 × 4).
-void tree_pose_derivatives(NativeModel& self, const double* q, int frame, int order, double* out) {
-  const Frame& f = self.frames.at(frame);
-  auto loan = self.derivative_workspaces.borrow();
-  auto& d = *loan;
-  d.place<1>(q);
-  const FramePose<double> p = frame_pose(f.point, f.axes, d.base);
-  if (order == 1) {
-    pose_first(d.columns, p, out);
-  } else {
-    pose_second(d.columns, p, out);
-  }
-}
-
 void pose_derivatives(NativeModel& self, const In& q, int frame, int order, Out out) {
   check_configuration(self.layout(), q);
-  if (!self.map) return tree_pose_derivatives(self, q.data(), frame, order, out.data());
-  constexpr int size = 16;
-  const ChainRule chain(*self.map, q.data(), nullptr);
-  const int n = chain.tree_size();
-  std::vector<double> first(n * size), second(n * n * size);
-  tree_pose_derivatives(self, chain.at.q.data(), frame, 1, first.data());
-  if (order == 1) return chain.C.add(first.data(), 1, size, out.data());
-  tree_pose_derivatives(self, chain.at.q.data(), frame, 2, second.data());
-  second = chain.both(chain.C, second, chain.C, size);
-  chain.add_diagonal(chain.curvature, first, size, second);
-  copy(second, out);
+  const Frame& f = self.frames.at(frame);
+  auto loan = self.derivative_workspaces.borrow();
+  StateMechanics mechanics(self.model, self.map.get(), *loan);
+  if (order == 1) return mechanics.pose_derivatives(q.data(), f, out.data(), nullptr);
+  std::vector<double> first(16 * self.layout().nv);
+  mechanics.pose_derivatives(q.data(), f, first.data(), out.data());
 }
 
 // out: dq, dqdv, dqdq.
@@ -71,18 +53,8 @@ void body_velocity_derivatives(NativeModel& self, const In& q, const In& v, int 
 void lagrangian_terms(NativeModel& self, const In& q, const In& v, const Outs& out) {
   check_configuration(self.layout(), q), rows(v, self.layout().nv);
   auto loan = self.derivative_workspaces.borrow();
-  auto& d = *loan;
-  if (!self.map) {
-    d.place<2>(q.data());
-    return lagrangian_derivatives(d, v.data(),
-                                  {out[0].data(), out[1].data(), out[2].data(), out[3].data(), out[4].data()});
-  }
-  const ChainRule chain(*self.map, q.data(), v.data());
-  StateDerivatives t(chain.tree_size(), 1);
-  d.place<2>(chain.at.q.data());
-  lagrangian_derivatives(d, chain.v.data(), {t.q.data(), t.v.data(), t.qq.data(), t.qv.data(), t.vv.data()});
-  t = chain.compose(t, 1);
-  copy(t.q, out[0]), copy(t.v, out[1]), copy(t.qq, out[2]), copy(t.qv, out[3]), copy(t.vv, out[4]);
+  StateMechanics(self.model, self.map.get(), *loan)
+      .lagrangian(q.data(), v.data(), {out[0].data(), out[1].data(), out[2].data(), out[3].data(), out[4].data()});
 }
 
 // The energy; out: gradient, hessian, force, force_dq, force_dv.

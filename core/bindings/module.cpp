@@ -4,6 +4,21 @@
 #include "bindings/arrays.hpp"
 
 namespace symplectree {
+
+Tape tape(const nb::handle& given) {
+  Tape t;
+  const auto code = nb::cast<nb::ndarray<const std::int32_t, nb::c_contig>>(given.attr("code"));
+  const auto constants = nb::cast<In>(given.attr("constants"));
+  for (std::size_t k = 0; k < constants.size(); ++k) {
+    const std::int32_t* r = code.data() + 4 * k;
+    t.code.push_back({static_cast<Op>(r[0]), r[1], r[2], r[3], constants.data()[k]});
+  }
+  t.work_size = nb::cast<int>(given.attr("work"));
+  t.inputs = nb::cast<int>(given.attr("inputs"));
+  t.outputs = nb::cast<int>(given.attr("outputs"));
+  return t;
+}
+
 namespace {
 
 template <class T>
@@ -38,20 +53,6 @@ nb::dict row_fields() {
   SYMPLECTREE_ROW_KINDS(SYMPLECTREE_ADD)
 #undef SYMPLECTREE_ADD
   return out;
-}
-
-Tape tape(const nb::handle& given) {
-  Tape t;
-  const auto code = nb::cast<nb::ndarray<const std::int32_t, nb::c_contig>>(given.attr("code"));
-  const auto constants = nb::cast<In>(given.attr("constants"));
-  for (std::size_t k = 0; k < constants.size(); ++k) {
-    const std::int32_t* r = code.data() + 4 * k;
-    t.code.push_back({static_cast<Op>(r[0]), r[1], r[2], r[3], constants.data()[k]});
-  }
-  t.work_size = nb::cast<int>(given.attr("work"));
-  t.inputs = nb::cast<int>(given.attr("inputs"));
-  t.outputs = nb::cast<int>(given.attr("outputs"));
-  return t;
 }
 
 // `given` maps bodies, counted without the world, to PoseFormula of symplectree/formula/pose_formula.py.
@@ -185,8 +186,11 @@ NB_MODULE(_core, m) {
   bind_constraints(cls);
   bind_simulation(cls);
   bind_variational(m);
+  bind_stepper(m);
+  bind_control_laws(m);
   bind_linearize(m);
   bind_number_step(m);
+  bind_control(m);
   bind_xla(m);
   m.def("run_tape", &run_tape);
   m.def("row_fields", &row_fields);

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include "model/coordinate_map.hpp"
+#include "model/frame.hpp"
 #include "model/model_arrays.hpp"
 #include "model/workspace.hpp"
 #include "scalar/dual.hpp"
@@ -21,11 +22,6 @@ namespace nb = nanobind;
 
 using In = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Out = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
-
-struct Frame {
-  Point point;
-  Mat3<double> axes;  // the frame's axes in the core's axes of its body
-};
 
 struct NativeModel {
   Model model;
@@ -74,13 +70,19 @@ inline std::size_t rows(const In& a, int width) {
   return a.size() / width;
 }
 
+// A Tape of symplectree/formula/tape.py.
+Tape tape(const nb::handle& given);
+
 void bind_dynamics(nb::class_<NativeModel>& cls);
 void bind_derivatives(nb::class_<NativeModel>& cls);
 void bind_constraints(nb::class_<NativeModel>& cls);
 void bind_simulation(nb::class_<NativeModel>& cls);
 void bind_variational(nb::module_& module);
+void bind_stepper(nb::module_& module);
+void bind_control_laws(nb::module_& module);
 void bind_linearize(nb::module_& module);
 void bind_number_step(nb::module_& module);
+void bind_control(nb::module_& module);
 void bind_xla(nb::module_& module);
 
 }  // namespace symplectree

@@ -1,8 +1,11 @@
 // Runs of the integrators: their options, and many steps per call, of which every so many are recorded.
+#include <nanobind/stl/vector.h>
+
 #include <unordered_set>
 
 #include "bindings/forces.hpp"
 #include "integrators/composition.hpp"
+#include "integrators/force_function_run.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
 #include "integrators/subdivided_run.hpp"
@@ -94,7 +97,7 @@ int advance(Run& run, double dt, int first, int steps, int save_every, const For
   const bool may_throw = run.may_throw || forces.varies() || prescribed.targets.size() > 0;
   long iterations = run.report().iterations, halvings = run.report().halvings;
   for (int k = 0; k < steps; ++k) {
-    forces.choose_step(k);
+    forces.choose_step(k, first + k, (first + k) * dt, dt, run);
     if (may_throw) start = run.state();
     try {
       if (!run.step((first + k) * dt, dt, forces, prescribed.of_step(k, steps, parts))) return k;
@@ -142,7 +145,9 @@ std::unique_ptr<Run> divided(const Model& m, std::unique_ptr<Run> run, const Met
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
-  std::unique_ptr<Run> run = code ? compiled_run(m, options, *code) : newton_run(m, options);
+  std::unique_ptr<Run> run =
+      std::make_unique<ForceFunctionRun>(m, code ? compiled_run(m, options, *code) : newton_run(m, options),
+                                         [options](const Model& damped) { return newton_run(damped, options); });
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
@@ -153,6 +158,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
 }
 
 void bind_options(nb::module_& module) {
+  module.attr("LONGEST_TURN") = kLongestTurn;
   nb::enum_<Action>(module, "Action")
       .value("cayley", Action::Cayley)
       .value("chord", Action::Chord)
@@ -186,8 +192,8 @@ void bind_options(nb::module_& module) {
 
 void bind_rows(nb::module_& module) {
   nb::class_<ForceRows>(module, "ForceRows")
-      .def(nb::init<In, In, nb::object, Out, Out>(), nb::kw_only(), nb::arg("tau"), nb::arg("inputs"),
-           nb::arg("function").none(), nb::arg("q"), nb::arg("v"));
+      .def(nb::init<In, In, nb::object, nb::object, nb::object, int>(), nb::kw_only(), nb::arg("tau"),
+           nb::arg("inputs"), nb::arg("function").none(), nb::arg("set").none(), nb::arg("laws").none(), nb::arg("nq"));
   nb::class_<PrescribedRows>(module, "PrescribedRows")
       .def(nb::init<In, In, In, nb::object, Out, Out, Out>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"),
            nb::arg("accelerations"), nb::arg("function").none(), nb::arg("part_targets"), nb::arg("part_rates"),
@@ -226,7 +232,23 @@ void bind_variational(nb::module_& module) {
              std::copy(r.state().q.begin(), r.state().q.end(), q.data());
              std::copy(r.state().x.begin(), r.state().x.end(), x.data());
            })
+      .def("memory",
+           [](Run& r) {
+             const InUse used(r);
+             RunMemory memory;
+             r.carry(memory);
+             return memory.numbers;
+           })
+      .def("recall",
+           [](Run& r, In numbers) {
+             const InUse used(r);
+             RunMemory memory(numbers.data(), numbers.size());
+             r.carry(memory);
+             if (!memory.at_end()) throw std::invalid_argument("too many numbers");
+           })
       .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
+      .def_prop_ro("lowered", [](const Run& r) { return r.report().lowered; })
+      .def_prop_ro("feeding", [](const Run& r) { return r.report().feeding; })
       .def_prop_ro("shortest", [](const Run& r) { return r.report().shortest; })
       .def_prop_ro("residual", [](const Run& r) { return r.report().residual; })
       .def_prop_ro("worst", [](const Run& r) { return r.report().worst; })
@@ -238,7 +260,9 @@ void bind_variational(nb::module_& module) {
       "collocation_run",
       [](NativeModel& model, const MethodOptions& options, int stages) {
         const Model& m = model.model;
-        std::unique_ptr<Run> run = collocation_run(m, options, stages);
+        std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(
+            m, collocation_run(m, options, stages),
+            [options, stages](const Model& damped) { return collocation_run(damped, options, stages); });
         return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());

@@ -23,6 +23,8 @@ RowMatrix transposed_product(const RowBlock& A, const RowBlock& B) { return A.tr
 
 Eigen::VectorXd transposed_vector_product(const RowBlock& A, const Eigen::VectorXd& x) { return A.transpose() * x; }
 
+int rank(const RowMatrix& A) { return static_cast<int>(A.fullPivLu().rank()); }
+
 void solve_lu(const double* A, int n, const double* b, double* x) {
   Eigen::Map<Eigen::VectorXd>(x, n) = ConstMatrix(A, n, n).partialPivLu().solve(ConstVector(b, n));
 }

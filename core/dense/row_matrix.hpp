@@ -5,6 +5,7 @@
 #ifdef __AVX512F__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 #endif
@@ -22,5 +23,7 @@ using RowBlock = Eigen::Ref<const RowMatrix, 0, Eigen::OuterStride<>>;
 RowMatrix product(const RowBlock& A, const RowBlock& B);
 RowMatrix transposed_product(const RowBlock& A, const RowBlock& B);
 Eigen::VectorXd transposed_vector_product(const RowBlock& A, const Eigen::VectorXd& x);
+
+int rank(const RowMatrix& A);
 
 }  // namespace symplectree

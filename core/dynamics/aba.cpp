@@ -1,8 +1,9 @@
-// Articulated bodies on plain numbers.
+// Articulated bodies.
 #include "dynamics/aba.hpp"
 
 #include "dynamics/rnea.hpp"
 #include "elements/element_forces.hpp"
+#include "scalar/jet.hpp"
 
 namespace symplectree {
 
@@ -39,22 +40,25 @@ void forward_dynamics(const Model& m, JointState<double> at, AppliedForces<doubl
   }
 }
 
-template <int Order>
-void factorize_mass(const Model& m, const double* q, Workspace<double>& w) {
+template <int Order, class R, class T>
+void factorize_mass(const ModelOf<R>& m, const T* q, Workspace<T>& w) {
   compute_poses<Order>(m, q, w);
-  for (int i = 1; i < m.size(); ++i)
-    w.articulated[i] = articulated(rotated_columns(w.pose[i].R, m.bodies[i].inertia), m.bodies[i].mass);
+  for (int i = 1; i < m.size(); ++i) {
+    const BodyOf<R>& body = m.bodies[i];
+    w.articulated[i] = articulated(rotated_columns(w.pose[i].R, cast<T>(body.inertia)), T(body.mass));
+  }
   for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     eliminate<false>(m, body, i, w);
     if (body.parent > 0) w.articulated[body.parent] += shifted(w.articulated[i], w.pose[i].r);
   }
 }
 
-void solve_mass(const Model& m, const double* x, double* y, Workspace<double>& w) {
+template <class R, class T>
+void solve_mass(const ModelOf<R>& m, const T* x, T* y, Workspace<T>& w) {
   for (auto& f : w.force) f = {};
   for (int i = m.size() - 1; i > 0; --i) {
-    const Body& body = m.bodies[i];
+    const BodyOf<R>& body = m.bodies[i];
     for (int j = body.v; j < body.v + body.nv; ++j) {
       w.u[j] = x[j] - dot(w.S[j], w.force[i]);
       w.force[i] += (w.u[j] * w.pivot_inverse[j]) * w.W[j];
@@ -62,8 +66,8 @@ void solve_mass(const Model& m, const double* x, double* y, Workspace<double>& w
     w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
   }
   for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
-    Spatial<double>& A = w.acceleration[i];
+    const BodyOf<R>& body = m.bodies[i];
+    Spatial<T>& A = w.acceleration[i];
     A = shift_motion(w.acceleration[body.parent], w.pose[i].r);
     solve_body(body, A, y, w);
   }
@@ -71,5 +75,8 @@ void solve_mass(const Model& m, const double* x, double* y, Workspace<double>& w
 
 template void factorize_mass<0>(const Model&, const double*, Workspace<double>&);
 template void factorize_mass<1>(const Model&, const double*, Workspace<double>&);
+template void factorize_mass<0>(const ModelOf<Jet>&, const Jet*, Workspace<Jet>&);
+template void solve_mass(const Model&, const double*, double*, Workspace<double>&);
+template void solve_mass(const ModelOf<Jet>&, const Jet*, Jet*, Workspace<Jet>&);
 
 }  // namespace symplectree

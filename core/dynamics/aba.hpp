@@ -8,8 +8,8 @@ namespace symplectree {
 
 // Eliminate the coordinates of body i one after the other from its articulated inertia and, with `WithForce`, from
 // the wrench w.force[i]; w.u holds the joint forces on entry and what is left of them after.
-template <bool WithForce, class T>
-inline void eliminate(const Model& m, const Body& body, int i, Workspace<T>& w) {
+template <bool WithForce, class R, class T>
+inline void eliminate(const ModelOf<R>& m, const BodyOf<R>& body, int i, Workspace<T>& w) {
   ArticulatedInertia<T>& I = w.articulated[i];
   for (int j = body.v; j < body.v + body.nv; ++j) {
     const Spatial<T> W = I * w.S[j];
@@ -26,8 +26,8 @@ inline void eliminate(const Model& m, const Body& body, int i, Workspace<T>& w) 
 
 // Solve for the coordinates of body i, last eliminated first, given the acceleration A that its parent and bias give
 // it; A grows by what the coordinates add.
-template <class T>
-inline void solve_body(const Body& body, Spatial<T>& A, T* a, const Workspace<T>& w) {
+template <class R, class T>
+inline void solve_body(const BodyOf<R>& body, Spatial<T>& A, T* a, const Workspace<T>& w) {
   for (int j = body.v + body.nv - 1; j >= body.v; --j) {
     a[j] = (w.u[j] - dot(w.W[j], A)) * w.pivot_inverse[j];
     A += a[j] * w.S[j];
@@ -40,10 +40,11 @@ void forward_dynamics(const Model& m, JointState<double> at, AppliedForces<doubl
 
 // Eliminate all coordinates from the mass matrix at q, leaves to root. Poses are computed here, and derivatives of S up
 // to `Order`.
-template <int Order = 0>
-void factorize_mass(const Model& m, const double* q, Workspace<double>& w);
+template <int Order = 0, class R, class T>
+void factorize_mass(const ModelOf<R>& m, const T* q, Workspace<T>& w);
 
 // y = M⁻¹ x after factorize_mass.
-void solve_mass(const Model& m, const double* x, double* y, Workspace<double>& w);
+template <class R, class T>
+void solve_mass(const ModelOf<R>& m, const T* x, T* y, Workspace<T>& w);
 
 }  // namespace symplectree

@@ -38,6 +38,21 @@ class UserElementsAD {
     }
   }
 
+  // out (size × size) ← ∂f/∂v of a force at (q, v).
+  void velocity_derivative(const UserElement& u, const T* q, const T* v, T* out) {
+    const int k = u.size();
+    if constexpr (carries_derivatives<T>) {
+      if (!u.tapes.empty()) {
+        run(u.tapes[2], u, q, v);
+        std::copy(out_.begin() + k + k * k, out_.begin() + k + 2 * k * k, out);
+        return;
+      }
+    }
+    values(q, v);
+    terms_.evaluate(u, 2, q_.data(), v_.data());
+    for (int i = 0; i < k * k; ++i) out[i] = T(terms_.second[i]);
+  }
+
   // Values of the user's rows at q, and their coefficients, which begin where coefficient_start says.
   void add_rows(const std::vector<int>& coefficient_start, const T* q, const T* d, T* value, T* coefficient) {
     for (const UserElement& u : m_.users) {

@@ -51,6 +51,7 @@ class ClassicalRun final : public Run {
   }
 
   void velocity(double* v) override { std::copy(state_.x.begin(), state_.x.end(), v); }
+  void carry(RunMemory& memory) override { state_.carry(memory); }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 

@@ -42,6 +42,9 @@ class FixedPoint {
     return size_ > 0 ? size_ * rate / (1 - rate) : 0;
   }
 
+  // Of a map whose residual is no rounding, after the second evaluation: the slope along the first step.
+  double slope() const { return size_ > kTiny ? size_ / last_ : 0; }
+
   // Has the last evaluation brought nothing?
   bool stands() const { return count_ > 2 && !(size_ < kSlow * last_); }
 
@@ -62,7 +65,7 @@ class FixedPoint {
 
  private:
   static constexpr int kPairs = 3;
-  static constexpr double kSlow = 0.9, kDependent = 1e-8;
+  static constexpr double kTiny = 1e-10, kSlow = 0.9, kDependent = 1e-8;
 
   struct Pair {
     std::vector<double> change, of_image;  // of the residual and of G between two iterates

@@ -21,6 +21,7 @@ class StepGuesses {
   // Keep the increment from q0 to q1 for the next guess, and return it.
   const std::vector<double>& remember(const double* q0, const double* q1);
   void forget() { known_ = 0; }
+  void carry(RunMemory& memory) { memory(increment_, known_); }
 
  private:
   // a_ ← the acceleration in the state at its velocity v_, with which prescribed coordinates reach their target.

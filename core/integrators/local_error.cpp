@@ -41,8 +41,9 @@ LocalError::Bend LocalError::spring_bend(const double* q0, const double* q1) {
   increments(m_, q0, q1, v_.data());
   for (double& d : v_) d *= 0.5;
   retract(m_, q0, v_.data(), middle_.data());
-  const double V0 = energy(q0), V1 = energy(q1);
-  return {std::fabs(V0 - 2 * energy(middle_.data()) + V1) / 3, weight_ + std::max(std::fabs(V0), std::fabs(V1))};
+  const double V0 = energy(q0), V = energy(middle_.data()), V1 = energy(q1);
+  const double largest = std::max({std::fabs(V0), std::fabs(V), std::fabs(V1)});
+  return {(V0 - 2 * V + V1) / 3, largest, weight_ + largest};
 }
 
 // Σ |V̈| of the springs while bodies keep their twists.

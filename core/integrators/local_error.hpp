@@ -28,10 +28,11 @@ class LocalError {
   bool is_conservative(const ForceSource& forces) const;
   // Are there springs between bodies, whose force may change within a step though joints turn little?
   bool has_pair_springs() const { return pair_springs_; }
-  // h² V̈/12 of these springs over a step from q0 to q1, from their energies at its ends and half-way; and what it may
-  // be measured against at least.
+  // h² V̈/12 of these springs over a step from q0 to q1, from their energies at its ends and half-way; the largest of
+  // these energies, and what energies are measured against at least. Where a spring shortens to nothing and turns over,
+  // V̈ is far below zero.
   struct Bend {
-    double size = 0, scale = 0;
+    double size = 0, energy = 0, scale = 0;
   };
   Bend spring_bend(const double* q0, const double* q1);
   // In a state of momenta at time t; `accelerations` (nv) of prescribed coordinates, null where there are none.

@@ -60,6 +60,7 @@ class MappedRun final : public Run {
     run_->velocity(x_.data());
     map_.take_v(x_.data(), v);
   }
+  void carry(RunMemory& memory) override { state_.carry(memory), run_->carry(memory); }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 
@@ -126,6 +127,7 @@ class MappedRun final : public Run {
     report_.multipliers = map_.rows(tree.multipliers.data());
     map_.take_v(tree.reactions.data(), report_.reactions.data());
     report_.iterations = tree.iterations, report_.halvings = tree.halvings, report_.largest_turn = tree.largest_turn;
+    report_.lowered = tree.lowered, report_.feeding = tree.feeding;
     report_.parts = tree.parts, report_.shortest = tree.shortest;
     report_.residual = tree.residual, report_.worst = tree.worst;  // worst counts velocities and rows of the tree
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "elements/pair_elements.hpp"
+#include "integrators/damped_end.hpp"
 #include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"
 #include "integrators/root_finder.hpp"
@@ -38,8 +39,7 @@ class NewtonRun final : public Run {
         guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), end_(m.nv),
         corrected_(std::max(0.01 * options.tolerance, 1e-14)), q1_(m.nq), target_(m.nq), p1_(m.nv), change_(m.nv),
         v_(m.nv) {
-    damped_ = m.user_forces || !m.joint_dampers.empty();
-    damped_ |= has_damped_pairs(m);
+    if (m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m)) damping_ = std::make_unique<DampedEnd>(m);
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];
       if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);
@@ -50,6 +50,7 @@ class NewtonRun final : public Run {
     scheme_.set_prescribed(velocities);
     prescribed_.set(velocities);
     dynamics_.set_prescribed(velocities);
+    if (damping_) damping_->set_prescribed(velocities);
   }
 
   void reset(const double* q, const double* p, const double* rates) override {
@@ -73,7 +74,19 @@ class NewtonRun final : public Run {
     return true;
   }
 
+  bool is_strong(double, double h, const ForceSource&) override {
+    if (!damping_) return false;
+    velocity(v_.data());
+    return damping_->is_strong(h, state_.q.data(), v_.data());
+  }
+
   void velocity(double* v) override { dynamics_.velocity(state_.q.data(), state_.x.data(), state_.rates.data(), v); }
+  void carry(RunMemory& memory) override {
+    state_.carry(memory), guesses_.carry(memory), finder_.carry(memory);
+    if (memory.reading()) scheme_.place(state_.q.data());
+    scheme_.carry(memory);
+    memory(updated_, h_);
+  }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
 
@@ -94,6 +107,7 @@ class NewtonRun final : public Run {
   bool take(double h, const ForceSource& forces, const PrescribedMotion& motion) {
     if (h != h_) guesses_.forget(), h_ = h;
     if (prescribed_.any()) std::copy(motion.targets, motion.targets + m_.nq, target_.begin());
+    end_rates_ = prescribed_.any() ? motion.rates : state_.rates.data();
     if (!attempt(h, forces)) return false;
     if (prescribed_.any()) std::copy(motion.rates, motion.rates + m_.nv, state_.rates.begin());
     return true;
@@ -110,7 +124,13 @@ class NewtonRun final : public Run {
     const double first_residual = report_.residual;
     const int first_worst = report_.worst;
     if (!done && guess_ != Guess::Acceleration) done = from(Guess::Acceleration);
-    if (!done && damped_) done = from(Guess::Current);  // dampers that stop a motion at once make accelerations useless
+    if (!done && damping_) {  // dampers that stop a motion at once make accelerations useless
+      damping_->guess(h, state_.q.data(), state_.x.data(), state_.rates.data(), change_.data());
+      for (double& d : change_) d *= h;
+      retract(m_, state_.q.data(), change_.data(), q1_.data());
+      prescribed_.place(target_.data(), q1_.data());
+      done = (solve(h) && is_plausible(h, forces)) || from(Guess::Current);
+    }
     if (!done && !(follow(h, forces) && is_plausible(h, forces))) {
       report_.residual = first_residual, report_.worst = first_worst;  // of the chosen guess, not of a shorter step
       return false;
@@ -179,7 +199,7 @@ class NewtonRun final : public Run {
   // The state ← (q1_, p1_), the root of a step, or part of one, of h.
   void accept(double h) {
     state_.x = p1_;
-    keep_remainder(m_, scheme_.residual(), state_.q.data(), q1_.data(), state_.x.data());
+    complete_end({h, state_.q.data(), q1_.data()});
     const std::vector<double>& moved = guesses_.remember(state_.q.data(), q1_.data());
     double turn = m_.formula_bodies.empty() ? 0 : scheme_.turned(state_.q.data(), q1_.data());
     for (const int j : turning_) turn = std::max(turn, std::fabs(moved[j]));
@@ -195,6 +215,12 @@ class NewtonRun final : public Run {
     scheme_.flip();
   }
 
+  // p' ← with what the root finder left over, and with strong dampers.
+  void complete_end(const StepEnds<double>& step) {
+    keep_remainder(m_, scheme_.residual(), step.q0, step.q1, state_.x.data());
+    if (damping_) damping_->settle(step, end_rates_, state_.x.data());
+  }
+
   // Forces at the end are those at the velocity there, which they change: p' = G(p'), found so closely that the
   // step is symmetric. Where there is no such p', the second iterate is taken.
   void correct_end(double t, const ForceSource& forces) {
@@ -203,12 +229,15 @@ class NewtonRun final : public Run {
       redo_end_with_forces(forces);
     };
     end_.begin(state_.x);
+    report_.stiff_end = false;
     for (int k = 0; k < kCorrections; ++k) {
       if (k > 0) end_.next(state_.x);
       if (k == 1) p1_ = state_.x;
       evaluate();
       end_.evaluated(state_.x, scheme_.scale());
+      if (k == 1) report_.stiff_end = end_.slope() > kStiffEnd;
       if (k > 0 && end_.remainder() <= corrected_) return;
+      if (!(end_.remainder() < kLost)) break;
       if (!end_.stands()) continue;
       if (end_.remainder() <= kNearRounding) return;
       break;
@@ -222,10 +251,12 @@ class NewtonRun final : public Run {
     scheme_.flip();
     scheme_.finish(state_.last_step_length, q1_.data(), state_.q.data(), forces.tau, forces.inputs, state_.x.data());
     scheme_.flip();
-    keep_remainder(m_, scheme_.residual(), q1_.data(), state_.q.data(), state_.x.data());
+    complete_end({state_.last_step_length, q1_.data(), state_.q.data()});
   }
 
+  static constexpr double kStiffEnd = 0.5;                  // slope of p' = G(p'), ζ of a drag
   static constexpr int kCorrections = 10;                   // at most, of forces at a step's end
+  static constexpr double kLost = 1e6;                      // the same, from which on there is none to be found
   static constexpr double kNearRounding = 1e-10;            // as `corrected_`, where it no longer falls
   static constexpr double kCoarse = 0.3, kOvershoot = 1.3;  // rad (or m) per step; against the larger speed at the ends
 
@@ -239,10 +270,11 @@ class NewtonRun final : public Run {
   StepGuesses guesses_;
   RootFinder<Scheme> finder_;
   FixedPoint end_;
-  double corrected_;  // what may be left of p' = G(p'), relative to the terms of momenta
+  std::unique_ptr<DampedEnd> damping_;  // where forces of the model depend on velocities
+  const double* end_rates_ = nullptr;   // of prescribed coordinates at the end of the step
+  double corrected_;                    // what may be left of p' = G(p'), relative to the terms of momenta
   std::vector<double> q1_, target_, p1_, change_, v_;  // q1_: the end that is sought; after a step, its beginning
   std::vector<int> turning_;                           // velocities that are of rotation
-  bool damped_ = false;                                // do forces depend on velocities?
   bool updated_ = false;                               // are forces that vary those of the present state?
   double h_ = 0;                                       // of the run's steps
 };

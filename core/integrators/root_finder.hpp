@@ -36,6 +36,7 @@ class RootFinder {
   // Begin the next search without multipliers: of redundant rows the root does not settle them, and what earlier steps
   // left in them would stay.
   void forget() { std::fill(lambda_.begin(), lambda_.end(), 0.0); }
+  void carry(RunMemory& memory) { memory(lambda_); }
 
   // Does the residual fall all the way from a configuration to the root q1? So it does where stiff springs hold a step
   // far from its guess; on the way to another root it rises somewhere.

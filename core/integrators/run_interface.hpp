@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "integrators/prescribed_motion.hpp"
+#include "integrators/run_memory.hpp"
 #include "model/model.hpp"
 
 namespace symplectree {
@@ -28,6 +29,7 @@ struct RunState {
   double last_step_length = 0;
 
   explicit RunState(const Model& m) : q(m.nq), x(m.nv), rates(m.nv) {}
+  void carry(RunMemory& memory) { memory(q, x, rates, last_step_length); }
 };
 
 // What there is to say of the steps so far.
@@ -35,6 +37,10 @@ struct RunReport {
   std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
   std::vector<double> reactions;      // of the last step, at its beginning: forces on prescribed coordinates
   long iterations = 0, halvings = 0;  // in all; halvings counts steps taken as two shorter ones
+  long lowered = 0;                   // steps of a composition that were taken as steps of order 2
+  int feeding =
+      -1;  // velocity that a force function drives the harder the faster it is, beyond all bounds in a few steps
+  bool stiff_end = false;             // did forces at the end of the last step depend strongly on the velocity there?
   double turn = 0, largest_turn = 0;  // largest angle by which a joint turned in the last step, and in one step [rad]
   double shortest = std::numeric_limits<double>::infinity();  // part of a step that was divided [s]
   // Of the step that failed: relative residual (NaN where there is none), and its worst velocity or nv and the number
@@ -60,6 +66,8 @@ class Run {
   // One step of h from time t; false when it cannot be taken. The state then stays, but of explicit methods it shows
   // what is not finite.
   virtual bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) = 0;
+  // Are there dampers, or functions that act as such, which end motions within a step of h?
+  virtual bool is_strong(double, double, const ForceSource&) { return false; }
   // v (nv) ← the velocity of the state, which meets constraints and prescribed coordinates.
   virtual void velocity(double* v) = 0;
   // Of the last step, the energy in the highest mode of momenta that it can tell, 0 where it has none: what is not
@@ -72,6 +80,8 @@ class Run {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
   }
+  // Save the state and all else that the next steps depend on, or go back there.
+  virtual void carry(RunMemory& memory) = 0;
   virtual const RunState& state() const = 0;
   virtual const RunReport& report() const = 0;
 };

@@ -5,8 +5,9 @@
 namespace symplectree {
 namespace {
 
-constexpr double kTurn = 0.25;   // angle [rad] below which a step is within its range, whatever else
 constexpr double kRange = 0.01;  // the accuracy of steps of collocation that are just within their range
+// −h² V̈/12 of springs, relative to their energy, when they turn over in a step; and relative to all, to be noticed.
+constexpr double kTurnedOver = 0.03, kNoticed = 1e-3;
 // Bounds h² H₂/E of other steps that are: of those of order 2, and of compositions of shorter ones.
 constexpr double kRangeOfStep = 0.003, kRangeOfComposition = 0.03;
 // What the energy may change by in a part, relative to the accuracy, where nothing changes it; and what is rounding.
@@ -95,14 +96,16 @@ bool SubdividedRun::is_accurate(const Part& part, const RunState& start, ShadowE
   const bool bends = options_.method == Subdivision::Method::Newton && error_.has_pair_springs();
   const LocalError::Bend bend = bends ? error_.spring_bend(q0, q1) : LocalError::Bend{};
   if (options_.accuracy == 0) {
-    if (largest_turn(q0, q1) <= kTurn && bend.size <= bound_ * bend.scale) return true;
+    if (-bend.size > kTurnedOver * bend.energy && -bend.size > kNoticed * bend.scale) return false;
+    if (largest_turn(q0, q1) <= kLongestTurn) return true;
     begin = error_.in_state(start, part.t, forces, accelerations);
     if (!is_short(begin, part.h)) return false;
   }
   here_ = error_.in_state(run_->state(), part.t + part.h, forces, accelerations ? accelerations + 2 * m_.nv : nullptr);
   known_ = true;
   const double scale = std::max(begin.scale, here_.scale);
-  if (!is_short(here_, part.h) || bend.size > bound_ * scale || run_->unresolved_energy(scale) > unresolved_ * scale)
+  if (!is_short(here_, part.h) || std::fabs(bend.size) > bound_ * scale ||
+      run_->unresolved_energy(scale) > unresolved_ * scale)
     return false;
   return std::fabs(here_.energy - begin.energy) <= largest_change_ * scale || !error_.is_conservative(forces);
 }
@@ -130,7 +133,7 @@ double SubdividedRun::largest_turn(const double* q0, const double* q1) {
 void SubdividedRun::copy_report() {
   const RunReport& r = run_->report();
   if (report_.parts.empty()) report_.multipliers = r.multipliers, report_.reactions = r.reactions;
-  report_.iterations = r.iterations;
+  report_.iterations = r.iterations, report_.lowered = r.lowered, report_.feeding = r.feeding;
   report_.residual = r.residual, report_.worst = r.worst;
 }
 

@@ -21,6 +21,9 @@ struct Subdivision {
   bool turning = false;  // see LocalError
 };
 
+// The angle [rad] below which fixed steps are within their range, whatever else.
+inline constexpr double kLongestTurn = 0.25;
+
 class SubdividedRun final : public Run {
  public:
   SubdividedRun(const Model& m, std::unique_ptr<Run> whole, const Subdivision& options);
@@ -30,6 +33,10 @@ class SubdividedRun final : public Run {
   void set_last_step_length(double h) override { run_->set_last_step_length(h); }
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override;
   void velocity(double* v) override { run_->velocity(v); }
+  void carry(RunMemory& memory) override {
+    run_->carry(memory);
+    memory(here_.energy, here_.scale, here_.per_square, known_, tau_, inputs_);
+  }
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return report_; }
 

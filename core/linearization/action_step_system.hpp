@@ -3,6 +3,7 @@
 
 #include "dynamics/rnea.hpp"
 #include "integrators/body_action/step.hpp"
+#include "integrators/end_damping.hpp"
 #include "integrators/midpoint/midpoint_state.hpp"
 #include "linearization/row_equations.hpp"
 #include "linearization/step_equations.hpp"
@@ -54,7 +55,7 @@ class MidpointEquations final : public StepEquations<T> {
 
   void evaluate(const StepArguments<T>& a, T* r, T* p1) override {
     const ModelOf<R>& m = middle_.m;
-    if (m.rows > 0) compute_poses(m, a.q0, start_);
+    if (m.rows > 0 || m.pairs() > 0) compute_poses(m, a.q0, start_);
     compute_poses(m, a.q1, end_);
     middle_.set_forces(a.tau, a.inputs);
     middle_.template evaluate<1>(StepEnds<T>{a.h, a.q0, a.q1});
@@ -88,6 +89,7 @@ class ActionStepSystem final : public StepSystem<T, R> {
   ActionStepSystem(const ModelOf<R>& m, const StepLayout& layout, std::unique_ptr<StepEquations<T>> equations)
       : m_(m), l_(layout), rows_(m), moving_(m), equations_(std::move(equations)) {
     for (auto* a : {&q0_, &q1_}) a->resize(m.nq);
+    if (l_.damped) damping_ = std::make_unique<EndDamping<T, R>>(m);
     tau_.resize(m.nv), inputs_.resize(m.inputs), p1_.resize(m.nv);
   }
 
@@ -109,16 +111,23 @@ class ActionStepSystem final : public StepSystem<T, R> {
     if (!l_.projected) return;
     sum(at.v, dz + l_.v, v_);
     sum(at.mu, dz + l_.mu, mu_);
-    // M v + Dhᵀ μ − p' = 0 and Dh v = 0, at q'
+    // M v + E (v − u) + Dhᵀ μ − p⁺ = 0 and Dh v = 0, at q'; E is zero unless dampers are strong
     momenta(m_, a.q1, v_.data(), O, moving_);
     T* balance = E + l_.nv + l_.rows;
     for (int j = 0; j < l_.nv; ++j) balance[j] = O[j] - p1[j];
+    if (damping_) add_damping(a, balance);
     if (m_.rows == 0) return;
     rows_.add_impulses(a.q1, a.d1, mu_.data(), moving_, balance);
     rows_.rates(a.q1, a.d1, v_.data(), moving_, balance + l_.nv);
   }
 
  private:
+  void add_damping(const StepArguments<T>& a, T* balance) {
+    if constexpr (carries_derivatives<R>) damping_->read_model();
+    if (damping_->measure({a.h, a.q0, a.q1}, equations_->start(), equations_->end()))
+      damping_->add(v_.data(), moving_, balance);
+  }
+
   void sum(const std::vector<double>& value, const T* d, std::vector<T>& out) {
     out.resize(value.size());
     for (std::size_t k = 0; k < value.size(); ++k) out[k] = T(value[k]) + d[k];
@@ -129,6 +138,7 @@ class ActionStepSystem final : public StepSystem<T, R> {
   RowEquations<T, R> rows_;
   Workspace<T> moving_;  // poses and twists at the end; of those in the equations twists stay zero
   std::unique_ptr<StepEquations<T>> equations_;
+  std::unique_ptr<EndDamping<T, R>> damping_;  // where dampers may be strong
   std::vector<T> q0_, q1_, lambda_, tau_, inputs_, v_, mu_, p1_;
 };
 

@@ -16,10 +16,9 @@ namespace {
 
 class Linearizer final : public LinearizerInterface {
  public:
-  Linearizer(const Model& m, Action action, double alpha, std::vector<char> prescribed)
-      : m_(m), marks_(std::move(prescribed)),
-        layout_(m, std::find(marks_.begin(), marks_.end(), char(1)) != marks_.end()),
-        first_(step_system<Jet>(m, layout_, action, alpha)), action_(action), alpha_(alpha) {
+  Linearizer(const Model& m, const StepLayout& layout, Action action, double alpha, std::vector<char> prescribed)
+      : m_(m), marks_(std::move(prescribed)), layout_(layout), first_(step_system<Jet>(m, layout_, action, alpha)),
+        action_(action), alpha_(alpha) {
     const auto free = [this](int j) { return !marks_[j]; };
     const StepLayout& l = layout_;
     for (int j = 0; j < l.nv; ++j) (free(j) ? unknown_ : prescribed_).push_back(l.q1 + j);
@@ -107,6 +106,7 @@ class Linearizer final : public LinearizerInterface {
   void contracted(const StepPoint& at, const double* weights, double* out) override {
     const StepLayout& l = layout_;
     const int n = inputs(), u = static_cast<int>(unknown_.size());
+    if (l.damped) return contract_all(at, weights, out);
     if (!hessian_) hessian_ = step_hessian(m_, layout_, action_, alpha_);
     const Eigen::Map<const Eigen::VectorXd> of_p(weights + l.nv, l.nv);
     Eigen::VectorXd given = transposed_vector_product(columns(O_, unknown_), of_p);
@@ -119,6 +119,16 @@ class Linearizer final : public LinearizerInterface {
   }
 
  private:
+  // As `contracted`, from all second derivatives: those of strong dampers are not written out.
+  void contract_all(const StepPoint& at, const double* weights, double* out) {
+    const std::size_t square = static_cast<std::size_t>(inputs()) * inputs();
+    std::vector<double> all(2 * layout_.nv * square);
+    second(at, all.data());
+    std::fill(out, out + square, 0.0);
+    for (int i = 0; i < 2 * layout_.nv; ++i)
+      for (std::size_t k = 0; k < square; ++k) out[k] += weights[i] * all[i * square + k];
+  }
+
   // The place in z of input c; −1 for p, which the equations only add.
   int direction(int c) const {
     const StepLayout& l = layout_;
@@ -279,9 +289,9 @@ class Linearizer final : public LinearizerInterface {
 
 }  // namespace
 
-std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action action, double alpha,
-                                                        std::vector<char> prescribed) {
-  return std::make_unique<Linearizer>(m, action, alpha, std::move(prescribed));
+std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, const StepLayout& layout, Action action,
+                                                        double alpha, std::vector<char> prescribed) {
+  return std::make_unique<Linearizer>(m, layout, action, alpha, std::move(prescribed));
 }
 
 }  // namespace symplectree

@@ -17,12 +17,19 @@ class LinearizerInterface {
   virtual int inputs() const = 0;
   virtual bool projected() const = 0;  // is p' taken along constraints or prescribed coordinates?
   virtual bool has_second() const = 0;
+  // p' ← what is along the constraints, with its velocity v and impulses μ; false where this is left to others. If not,
+  // then before `first`.
+  virtual bool project(StepPoint&, double*) { return false; }
   // out (2 nv × inputs) ← derivatives of (q', p'), multipliers (rows × inputs) ← those of λ.
   virtual void first(const StepPoint& at, double* out, double* multipliers) = 0;
   // out (2 nv × inputs × inputs) ← second derivatives, after `first`: [i, b, c].
   virtual void second(const StepPoint& at, double* out) = 0;
   // out (inputs × inputs) ← Σ weights_i second_i, after `first`; weights (2 nv).
   virtual void contracted(const StepPoint& at, const double* weights, double* out) = 0;
+  // What `contracted` needs after `first`, to be put back when other steps have come between; where this can be done.
+  virtual bool can_keep() const { return false; }
+  virtual void keep(std::vector<double>&) const {}
+  virtual void put_back(const std::vector<double>&) {}
   // Where p' is taken along constraints or prescribed coordinates, after `first`: changes dE of the equations and dO of
   // the outputs, a column each; out (2 nv × columns) ← how (q', p') follow, and multipliers how λ does. Returns a
   // column that nothing can follow, because redundant constraints would come apart; −1 when there is none.
@@ -48,10 +55,12 @@ void widen(const Model& m, double half, Matrix&& H) {
 }
 
 // Of any model; `prescribed` marks velocities whose coordinates are prescribed.
-std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, Action action, double alpha,
-                                                        std::vector<char> prescribed);
+std::unique_ptr<LinearizerInterface> general_linearizer(const Model& m, const StepLayout& layout, Action action,
+                                                        double alpha, std::vector<char> prescribed);
 
 // The fast way; null where it does not serve.
 std::unique_ptr<LinearizerInterface> tree_linearizer(const Model& m, Action action);
+// Likewise, of trees whose constraints are affine in coordinates and independent.
+std::unique_ptr<LinearizerInterface> row_linearizer(const Model& m, Action action);
 
 }  // namespace symplectree

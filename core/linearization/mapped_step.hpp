@@ -5,44 +5,48 @@
 // p' = C(u')ᵀ p_tree'. Derivatives go through both ends, which bend where followers are not affine functions.
 #pragma once
 
+#include "linearization/follower_linearizer.hpp"
 #include "linearization/step_derivatives.hpp"
 
 namespace symplectree {
 
 class MappedStepDerivatives final : public StepDerivatives {
  public:
-  MappedStepDerivatives(const CoordinateMap& map, std::unique_ptr<StepDerivatives> tree)
-      : map_(map), tree_(std::move(tree)), n_(map.tree().nv), m_(map.nv()), tree_inputs_(tree_->inputs()),
-        q1_(map.tree().nq), p1_(n_), A_(2 * n_ * tree_inputs_),
-        G_(static_cast<std::size_t>(map.tree().rows) * tree_inputs_) {
+  MappedStepDerivatives(const CoordinateMap& map, std::unique_ptr<StepDerivatives> tree, Action action, double h)
+      : map_(map), tree_(std::move(tree)), quick_(follower_linearizer(map, action)), h_(h), n_(map.tree().nv),
+        m_(map.nv()), tree_inputs_(tree_->inputs()), p_(n_), tau_(n_), rates_(n_), q1_(map.tree().nq), p1_(n_),
+        A_(2 * n_ * tree_inputs_), G_(static_cast<std::size_t>(map.tree().rows) * tree_inputs_) {
     // Behind (q, p): forces on joints, or inputs; then ends and rates of prescribed coordinates, which are independent.
     const int forces = map.tree().inputs ? map.tree().inputs : static_cast<int>(n_);
     rest_ = map.independent_v + (map.tree().inputs ? AxisMap(forces) : map.independent_v) +
             AxisMap(static_cast<int>(tree_inputs_ - 2 * n_) - forces);
     inputs_ = m_ + rest_.size;
+    if (tree_inputs_ != 2 * n_ + forces) quick_.reset();
   }
 
   int inputs() const override { return static_cast<int>(inputs_); }
   int rows() const override { return map_.rows.size; }
   double residual() const override { return tree_->residual(); }
   int worst() const override { return tree_->worst(); }
+  double turn() const override { return tree_->turn(); }
 
   bool take(const StepConditions& given, double* q1, double* p1) override {
-    std::vector<double> p(n_), tau(n_), rates(n_);
-    MapPoint target;
-    map_.evaluate(given.q, start_), map_.evaluate(given.target, target);
-    map_.place(given.p, p.data()), map_.place(given.tau, tau.data()), map_.place(given.rates, rates.data());
-    if (!tree_->take({start_.q.data(), p.data(), tau.data(), given.inputs, target.q.data(), rates.data()}, q1_.data(),
-                     p1_.data()))
-      return false;
+    map_.evaluate(given.q, start_), map_.evaluate(given.target, target_);
+    map_.place(given.p, p_.data()), map_.place(given.tau, tau_.data()), map_.place(given.rates, rates_.data());
+    const StepConditions of_tree{start_.q.data(), p_.data(),        tau_.data(),
+                                 given.inputs,    target_.q.data(), rates_.data()};
+    const bool done =
+        quick_ ? tree_->solve(of_tree, q1_.data(), p1_.data()) : tree_->take(of_tree, q1_.data(), p1_.data());
+    if (!done) return false;
     map_.take_q(q1_.data(), q1);
     map_.evaluate(q1, end_);
-    const std::vector<double> own = map_.sum(end_.first)(p1_.data());
-    std::copy(own.begin(), own.end(), p1);
+    std::fill(p1, p1 + m_, 0.0);
+    for (std::size_t j = 0; j < n_; ++j) p1[map_.leader_v[j]] += end_.first[j] * p1_[j];
     return true;
   }
 
   void multipliers(double* out) const override {
+    if (quick_) return;  // there are no rows but those of followers
     std::vector<double> all(map_.tree().rows);
     tree_->multipliers(all.data());
     const std::vector<double> own = map_.rows(all.data());
@@ -50,6 +54,45 @@ class MappedStepDerivatives final : public StepDerivatives {
   }
 
   void differentiate(double* first, double* multipliers_first, double* second) override {
+    of_tree_ = !quick_ || second;
+    if (quick_ && second) tree_->complete(p1_.data());
+    if (of_tree_) return differentiate_tree(first, multipliers_first, second);
+    quick_->first(h_, start_.q.data(), q1_.data(), first);  // there are no other rows
+  }
+
+  void contract(const double* weights, bool, double* hessian) override {
+    require_tree();
+    std::vector<double> H(tree_inputs_ * tree_inputs_);
+    tree_->contract(tree_weights(weights).data(), false, H.data());
+    add_bends(weights, H, hessian);
+  }
+
+  void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size, int count) override {
+    tree_->set_parameters(arrays, effects, size, count);
+    parameters_ = count;
+  }
+
+  int differentiate_in_parameters(const double*, double* out, double* multipliers) override {
+    require_tree();
+    std::vector<double> D(2 * n_ * parameters_), G(map_.tree().rows * parameters_);
+    const int torn = tree_->differentiate_in_parameters(A_.data(), D.data(), G.data());
+    to_end(D, parameters_, out);
+    const std::vector<double> of_rows = map_.rows(G.data(), 1, parameters_);
+    std::copy(of_rows.begin(), of_rows.end(), multipliers);
+    return torn;
+  }
+
+ private:
+  // First derivatives of the tree, on which all others rest.
+  void require_tree() {
+    if (of_tree_) return;
+    tree_->complete(p1_.data());
+    std::vector<double> first(2 * m_ * inputs_), of_rows(map_.rows.size * inputs_);
+    differentiate_tree(first.data(), of_rows.data(), nullptr);
+    of_tree_ = true;
+  }
+
+  void differentiate_tree(double* first, double* multipliers_first, double* second) {
     std::vector<double> H(second ? 2 * n_ * tree_inputs_ * tree_inputs_ : 0);
     tree_->differentiate(A_.data(), G_.data(), second ? H.data() : nullptr);
     along_ = map_.sum(start_.first) + rest_;
@@ -68,27 +111,6 @@ class MappedStepDerivatives final : public StepDerivatives {
     }
   }
 
-  void contract(const double* weights, bool, double* hessian) override {
-    std::vector<double> H(tree_inputs_ * tree_inputs_);
-    tree_->contract(tree_weights(weights).data(), false, H.data());
-    add_bends(weights, H, hessian);
-  }
-
-  void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size, int count) override {
-    tree_->set_parameters(arrays, effects, size, count);
-    parameters_ = count;
-  }
-
-  int differentiate_in_parameters(const double*, double* out, double* multipliers) override {
-    std::vector<double> D(2 * n_ * parameters_), G(map_.tree().rows * parameters_);
-    const int torn = tree_->differentiate_in_parameters(A_.data(), D.data(), G.data());
-    to_end(D, parameters_, out);
-    const std::vector<double> of_rows = map_.rows(G.data(), 1, parameters_);
-    std::copy(of_rows.begin(), of_rows.end(), multipliers);
-    return torn;
-  }
-
- private:
   // Σ weight_j x_j over all that are functions of the same.
   std::vector<double> weighted_sum(const std::vector<double>& weight, const std::vector<double>& x) const {
     return map_.sum(weight)(x.data());
@@ -154,10 +176,14 @@ class MappedStepDerivatives final : public StepDerivatives {
 
   const CoordinateMap& map_;
   std::unique_ptr<StepDerivatives> tree_;
+  std::unique_ptr<FollowerLinearizer> quick_;  // null where it does not serve
+  double h_;
+  bool of_tree_ = false;                          // are A_ and all that follows those of the last step?
   std::size_t n_, m_, tree_inputs_, inputs_ = 0;  // velocities of the tree, independent ones
   int parameters_ = 0;
   AxisMap rest_, along_;  // of axes over the tree's inputs: all but q, and all
-  MapPoint start_, end_;
+  MapPoint start_, end_, target_;
+  std::vector<double> p_, tau_, rates_;  // the tree's conditions
   std::vector<double> q1_, p1_, A_, G_;  // the tree's end, and its derivatives: of (q', p') and of multipliers
   std::vector<double> slopes_, turn_;    // A along the inputs here; Σ φ'' p', how p' turns with u'
 };

@@ -11,9 +11,9 @@ std::vector<ParameterEffect> parameter_effects(const double* rows, std::size_t s
   return out;
 }
 
-ParameterEquations::ParameterEquations(const Model& m, const ModelParameters& parameters, bool prescribed,
+ParameterEquations::ParameterEquations(const Model& m, const StepLayout& layout, const ModelParameters& parameters,
                                        Action action, double alpha)
-    : layout_(m, prescribed), effects_(parameters.effects), count_(parameters.count) {
+    : layout_(layout), effects_(parameters.effects), count_(parameters.count) {
   const ModelArrays<double>& arrays = parameters.arrays;
   static_cast<ModelStructure&>(model_) = m;
   arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;

@@ -25,7 +25,8 @@ struct ModelParameters {
 
 class ParameterEquations {
  public:
-  ParameterEquations(const Model& m, const ModelParameters& parameters, bool prescribed, Action action, double alpha);
+  ParameterEquations(const Model& m, const StepLayout& layout, const ModelParameters& parameters, Action action,
+                     double alpha);
 
   const StepLayout& layout() const { return layout_; }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "integrators/method_options.hpp"
+#include "linearization/step_layout.hpp"
 #include "model/coordinate_map.hpp"
 #include "model/model_arrays.hpp"
 
@@ -25,6 +26,12 @@ struct StepResults {
   double* hessian;
 };
 
+// What is needed of a step to find its second derivatives later.
+struct StepRecord {
+  StepPoint point;
+  std::vector<double> numbers;
+};
+
 class StepDerivatives {
  public:
   virtual ~StepDerivatives() = default;
@@ -35,14 +42,30 @@ class StepDerivatives {
   // where coordinates follow others).
   virtual double residual() const = 0;
   virtual int worst() const = 0;
+  // Of the step taken last: the largest angle by which a joint turned [rad].
+  virtual double turn() const = 0;
 
   // (q1, p1) ← the state after the step; false when it has no solution.
   virtual bool take(const StepConditions& given, double* q1, double* p1) = 0;
+  // The same in two parts, where what constraints make of p1, and multipliers, may not be needed.
+  virtual bool solve(const StepConditions& given, double* q1, double* p1) { return take(given, q1, p1); }
+  virtual void complete(double*) {}
+  // The same of a step that is known to end at `end`, which saves its solution where there are no constraints; q1 and
+  // p1 may then be left as they are.
+  virtual bool take_known(const StepConditions& given, const double*, double* q1, double* p1) {
+    return take(given, q1, p1);
+  }
   // Of the step taken last: multipliers (rows); derivatives, `second` unless it is null; and second derivatives
   // contracted with weights, after the first ones. `with_second`: are all second derivatives found as well?
   virtual void multipliers(double* out) const = 0;
   virtual void differentiate(double* first, double* multipliers_first, double* second) = 0;
   virtual void contract(const double* weights, bool with_second, double* hessian) = 0;
+
+  // The step differentiated last, to be put back before `contract`, when others have come between; where this can be
+  // done.
+  virtual bool can_keep() const { return false; }
+  virtual void keep(StepRecord&) const {}
+  virtual void put_back(const StepRecord&) {}
 
   // Differentiate in `count` parameters, too: rows of `effects` (size numbers) are (parameter, array, index, rate).
   virtual void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size,

@@ -31,7 +31,7 @@ class StepEquations {
   virtual void evaluate(const StepArguments<T>& a, T* r, T* p1) = 0;
   // Leave out all forces that come from no energy: loads, dampers, rotors.
   virtual void set_conservative(bool yes) = 0;
-  // Poses at the two ends, after `evaluate`; of the midpoint action at the start only where there are constraints.
+  // Poses at the two ends, after `evaluate`; of the midpoint action at the start only with constraints or pairs.
   virtual const Workspace<T>& start() const = 0;
   virtual const Workspace<T>& end() const = 0;
 };

@@ -6,7 +6,7 @@
 namespace symplectree {
 
 // Where a step was taken: everything that its equations are evaluated at. λ are impulses; v and μ, with which p' goes
-// along the constraints, count when there are constraints or prescribed coordinates.
+// along the constraints, count when there are constraints, prescribed coordinates or strong dampers.
 struct StepPoint {
   double h;
   std::vector<double> q0, q1, lambda, tau, inputs, v, mu;
@@ -16,13 +16,14 @@ struct StepPoint {
 struct StepLayout {
   int nv, rows, forces;  // forces: inputs of the model, or its velocities when it has none
   bool inputs;           // are these inputs?
-  bool projected;
+  bool projected;        // is p' that of a velocity v along constraints?
+  bool damped;           // are dampers strong (end_damping.hpp), or may the user's be?
   int q0 = 0, q1, lambda, force, v, mu, size;
   int equations, outputs;
 
-  StepLayout(const Model& m, bool prescribed)
+  StepLayout(const Model& m, bool prescribed, bool strong_dampers = false)
       : nv(m.nv), rows(m.rows), forces(m.inputs ? m.inputs : m.nv), inputs(m.inputs > 0),
-        projected(m.rows > 0 || prescribed) {
+        projected(m.rows > 0 || prescribed || strong_dampers), damped(strong_dampers) {
     q1 = nv, lambda = q1 + nv, force = lambda + rows, v = force + forces, mu = v + (projected ? nv : 0);
     size = mu + (projected ? rows : 0);
     equations = (nv + rows) * (projected ? 2 : 1);

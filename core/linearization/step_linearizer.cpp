@@ -2,6 +2,7 @@
 
 #include "dense/dense_solvers.hpp"
 #include "dynamics/rnea.hpp"
+#include "integrators/end_damping.hpp"
 #include "integrators/make_run.hpp"
 #include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
@@ -16,9 +17,11 @@ bool any(const std::vector<char>& marks) { return std::find(marks.begin(), marks
 }  // namespace
 
 StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, double h, std::vector<char> prescribed)
-    : m_(m), prescribed_(std::move(prescribed)), action_(options.action), alpha_(options.alpha), constrained_(m_) {
+    : m_(m), prescribed_(std::move(prescribed)), action_(options.action), alpha_(options.alpha),
+      layout_(m, any(prescribed_), m.user_forces || EndDamping<double>(m).is_strong(h)), constrained_(m_) {
   point_.h = h;
-  if (!any(prescribed_)) tree_ = tree_linearizer(m_, action_);
+  if (!any(prescribed_) && !layout_.damped)
+    tree_ = m.rows > 0 ? row_linearizer(m_, action_) : tree_linearizer(m_, action_);
   if (!tree_) make_general();
   MethodOptions single = options;
   single.guess = Guess::Acceleration, single.substeps = 0;
@@ -35,20 +38,41 @@ void StepLinearizer::contract(const double* weights, bool with_second, double* h
   linearizer_with(with_second).contracted(point_, weights, hessian);
 }
 
+void StepLinearizer::place(const StepConditions& given, const double* end) {
+  point_.q0.assign(given.q, given.q + m_.nq), point_.q1.assign(end, end + m_.nq);
+  point_.tau.assign(given.tau, given.tau + m_.nv), point_.inputs.assign(given.inputs, given.inputs + m_.inputs);
+}
+
+bool StepLinearizer::take_known(const StepConditions& given, const double* end, double* q1, double* p1) {
+  if (layout_.projected) return take(given, q1, p1);
+  place(given, end);
+  return true;
+}
+
 bool StepLinearizer::take(const StepConditions& given, double* q1, double* p1) {
+  if (!solve(given, q1, p1)) return false;
+  complete(p1);
+  return true;
+}
+
+bool StepLinearizer::solve(const StepConditions& given, double* q1, double* p1) {
   run_->reset(given.q, given.p, given.rates);
   if (!run_->step(0, point_.h, {given.tau, given.inputs}, {given.target, given.rates})) return false;
   const RunState& end = run_->state();
-  point_.q0.assign(given.q, given.q + m_.nq), point_.q1 = end.q;
-  point_.tau.assign(given.tau, given.tau + m_.nv), point_.inputs.assign(given.inputs, given.inputs + m_.inputs);
-  multipliers_ = run_->report().multipliers;
-  if (m_.rows > 0) remove_redundant_part();
-  point_.lambda = multipliers_;
-  for (double& x : point_.lambda) x *= impulse_time();
+  place(given, end.q.data());
+  rates_.assign(given.rates, given.rates + m_.nv);
   std::copy(end.q.begin(), end.q.end(), q1);
   std::copy(end.x.begin(), end.x.end(), p1);
-  if (general_ && general_->projected()) project(given.rates, p1);
   return true;
+}
+
+void StepLinearizer::complete(double* p1) {
+  multipliers_ = run_->report().multipliers;
+  if (m_.rows > 0 && !tree_) remove_redundant_part();
+  point_.lambda = multipliers_;
+  for (double& x : point_.lambda) x *= impulse_time();
+  LinearizerInterface& used = tree_ ? *tree_ : *general_;
+  if (used.projected() && !used.project(point_, p1)) project(p1);
 }
 
 void StepLinearizer::differentiate(double* first, double* multipliers_first, double* second) {
@@ -62,7 +86,7 @@ void StepLinearizer::differentiate(double* first, double* multipliers_first, dou
 void StepLinearizer::set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size,
                                     int count) {
   const ModelParameters parameters{.arrays = arrays, .effects = parameter_effects(effects, size), .count = count};
-  parameters_ = std::make_unique<ParameterEquations>(m_, parameters, any(prescribed_), action_, alpha_);
+  parameters_ = std::make_unique<ParameterEquations>(m_, layout_, parameters, action_, alpha_);
 }
 
 int StepLinearizer::differentiate_in_parameters(const double* first, double* out, double* multipliers) {
@@ -71,6 +95,11 @@ int StepLinearizer::differentiate_in_parameters(const double* first, double* out
   if (!parameters_->layout().projected) {
     parameters_->as_momentum(first, inputs(), dE, dO, out);
     return -1;
+  }
+  if (tree_) {  // which has not given the general one's matrices
+    make_general();
+    std::vector<double> of_state(2 * m_.nv * inputs()), of_rows(m_.rows * inputs());
+    general_->first(point_, of_state.data(), of_rows.data());
   }
   const int torn = general_->follow(dE, dO, out, multipliers);
   parameters_->impulses_to_forces(point_, multipliers);
@@ -84,7 +113,7 @@ LinearizerInterface& StepLinearizer::linearizer_with(bool second) {
 }
 
 void StepLinearizer::make_general() {
-  if (!general_) general_ = general_linearizer(m_, action_, alpha_, prescribed_);
+  if (!general_) general_ = general_linearizer(m_, layout_, action_, alpha_, prescribed_);
 }
 
 void StepLinearizer::remove_redundant_part() {
@@ -95,8 +124,8 @@ void StepLinearizer::remove_redundant_part() {
   remove_null_part(G.data(), m_.rows, m_.nv, kDependent, multipliers_.data());
 }
 
-void StepLinearizer::project(const double* rates, double* p) {
-  point_.v.assign(rates, rates + m_.nv);
+void StepLinearizer::project(double* p) {
+  point_.v = rates_;
   constrained_.velocity(point_.q1.data(), p, point_.v.data());
   point_.mu = constrained_.multipliers;
   for (double& x : point_.mu) x = -x;
@@ -109,7 +138,7 @@ std::unique_ptr<StepDerivatives> step_derivatives(const Model& tree, const Coord
                                                   std::vector<char> prescribed) {
   auto of_tree = std::make_unique<StepLinearizer>(tree, options, h, std::move(prescribed));
   if (!map) return of_tree;
-  return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree));
+  return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree), options.action, h);
 }
 
 }  // namespace symplectree

@@ -7,8 +7,10 @@
 
 namespace symplectree {
 
-bool step_blocks_cover(const Model& m) {
-  if (m.acts_on_bodies() || !m.users.empty() || m.rows > 0 || !m.formulas.empty()) return false;
+bool step_blocks_cover(const Model& m) { return m.rows == 0 && step_blocks_cover_all_but_rows(m); }
+
+bool step_blocks_cover_all_but_rows(const Model& m) {
+  if (m.acts_on_bodies() || !m.users.empty() || !m.formulas.empty()) return false;
   for (int i : m.quaternions)
     for (int j = m.bodies[i].v; j < m.bodies[i].v + m.bodies[i].nv; ++j)
       if (m.armature[j] != 0) return false;

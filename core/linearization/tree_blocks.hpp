@@ -20,8 +20,9 @@
 
 namespace symplectree {
 
-// Is all that a model has among what is counted here?
+// Is all that a model has among what is counted here? And all but its rows?
 bool step_blocks_cover(const Model& m);
+bool step_blocks_cover_all_but_rows(const Model& m);
 
 template <class T>
 class StepBlocks {
@@ -39,10 +40,11 @@ class StepBlocks {
   explicit StepBlocks(const Model& m);
 };
 
-// T: double, and dual numbers and jets where `blocks_have_slopes`.
+// T: double where `has_step_blocks`, and dual numbers and jets where `blocks_have_slopes`.
 template <class T>
 std::unique_ptr<StepBlocks<T>> step_blocks(const Model& m, Action action);
 
 constexpr bool blocks_have_slopes(Action action) { return action == Action::Cayley || action == Action::Chord; }
+constexpr bool has_step_blocks(Action action) { return blocks_have_slopes(action) || action == Action::Exponential; }
 
 }  // namespace symplectree

@@ -8,8 +8,8 @@
 // Contracted with weights: how the blocks change along (m, w_p), m = N⁻ᵀ(w_q + Pᵀ w_p), between derivatives of (q, q').
 #include <cstring>
 
-#include "dense/scaled_solver.hpp"
 #include "kinematics/retract_ad.hpp"
+#include "linearization/block_solution.hpp"
 #include "linearization/hessian_interface.hpp"
 #include "linearization/linearizer_interface.hpp"
 #include "linearization/tree_columns.hpp"
@@ -22,7 +22,10 @@ class TreeLinearizer final : public LinearizerInterface {
  public:
   TreeLinearizer(const Model& m, Action action)
       : m_(m), action_(action), made_(step_blocks<double>(m, action)), blocks_(*made_), columns_(m),
-        forces_(m.inputs ? m.inputs : m.nv) {}
+        forces_(m.inputs ? m.inputs : m.nv) {
+    for (const JointForce& f : m.joint_forces)
+      if (f.input >= 0) places_.push_back({f.v, f.input, 1});
+  }
 
   int inputs() const override { return 2 * m_.nv + forces_; }
   bool projected() const override { return false; }
@@ -38,19 +41,25 @@ class TreeLinearizer final : public LinearizerInterface {
     } else {
       by_columns(at.h, result);
     }
-    // Forces act as half a step's impulse on p, and another half on p'.
     const double half = 0.5 * at.h;
-    if (m_.inputs == 0) {
-      result.rightCols(n) = half * result.middleCols(n, n);
-      for (int j = 0; j < n; ++j) result(n + j, 2 * n + j) += half;
-      return;
-    }
-    result.rightCols(forces_).setZero();
-    for (const JointForce& f : m_.joint_forces) {
-      if (f.input < 0) continue;
-      result.col(2 * n + f.input) += half * result.col(n + f.v);
-      result(n + f.v, 2 * n + f.input) += half;
-    }
+    if (m_.inputs > 0) return force_columns(places_, half, result);
+    result.rightCols(n) = half * result.middleCols(n, n);
+    for (int j = 0; j < n; ++j) result(n + j, 2 * n + j) += half;
+  }
+
+  bool can_keep() const override { return m_.nv < kLong; }
+  void keep(std::vector<double>& out) const override {
+    out.assign(Y_.data(), Y_.data() + Y_.size());
+    for (const auto* block : {&blocks_.N, &blocks_.R, &blocks_.P}) out.insert(out.end(), block->begin(), block->end());
+  }
+  void put_back(const std::vector<double>& kept) override {
+    const int n = m_.nv;
+    const double* from = kept.data();
+    Y_.resize(n, 2 * n);
+    std::copy_n(from, Y_.size(), Y_.data());
+    from += Y_.size();
+    for (auto* block : {&blocks_.N, &blocks_.R, &blocks_.P}) std::copy_n(from, n * n, block->data()), from += n * n;
+    factorized_ = true;
   }
 
   void second(const StepPoint& at, double* out) override {
@@ -88,7 +97,8 @@ class TreeLinearizer final : public LinearizerInterface {
     factorize();
     const auto P = matrix(blocks_.P);
     Eigen::Map<const Eigen::VectorXd> of_q(weights, n), of_p(weights + n, n);
-    const Eigen::VectorXd multipliers = lu_.solve_transposed(of_q + transposed_vector_product(P, of_p));
+    const Eigen::VectorXd multipliers =
+        transposed_vector_product(Y_.rightCols(n), of_q + transposed_vector_product(P, of_p));  // N⁻¹ is part of Y
     if (blocks_have_slopes(action_)) {
       bend(at, multipliers, of_p);
     } else {
@@ -120,23 +130,14 @@ class TreeLinearizer final : public LinearizerInterface {
   // lu_ and Y_ of the blocks.
   void factorize() {
     if (factorized_) return;
-    const int n = m_.nv;
-    lu_.compute(matrix(blocks_.N), false);
-    Y_.resize(n, 2 * n);
-    Y_.leftCols(n) = matrix(blocks_.R);
-    Y_.rightCols(n).setIdentity();
-    Y_ = lu_.solve(Y_);
+    solve_blocks(matrix(blocks_.N), matrix(blocks_.R), lu_, Y_);
     factorized_ = true;
   }
 
   // Derivatives in (q, p) by LU.
   void by_matrices(Eigen::Ref<RowMatrix> result) {
-    const int n = m_.nv;
     factorize();
-    result.topLeftCorner(n, 2 * n) = Y_;
-    result.bottomLeftCorner(n, 2 * n) = product(matrix(blocks_.P), Y_);
-    result.bottomLeftCorner(n, n) -= matrix(blocks_.N).transpose();
-    for (int j = 0; j < n; ++j) result(n + j, j) += blocks_.damping[j];
+    state_columns(matrix(blocks_.N), matrix(blocks_.P), Y_, blocks_.damping, result);
   }
 
   // The same by elimination along the tree; many columns are put together before they are written, because rows lie far
@@ -263,6 +264,7 @@ class TreeLinearizer final : public LinearizerInterface {
   std::unique_ptr<HessianInterface> hessian_;
   StepWeights weights_;
   TreeColumns columns_;
+  std::vector<ForcePlace> places_;    // of the inputs
   int forces_;                        // inputs of the model, or its velocities when it has none
   RowMatrix Y_, bent_;                // derivatives of q' in (q, p); second ones of a sum
   RowMatrix dN_, dR_, dP_, dY_, dp_;  // of several directions, one below the other
@@ -273,7 +275,7 @@ class TreeLinearizer final : public LinearizerInterface {
 }  // namespace
 
 std::unique_ptr<LinearizerInterface> tree_linearizer(const Model& m, Action action) {
-  if (action == Action::Midpoint || !step_blocks_cover(m)) return nullptr;
+  if (!has_step_blocks(action) || !step_blocks_cover(m)) return nullptr;
   return std::make_unique<TreeLinearizer>(m, action);
 }
 

@@ -66,6 +66,8 @@ class CoordinateMap {
   const Model& tree() const { return tree_; }
   int nq() const { return layout.nq; }
   int nv() const { return layout.nv; }
+  // Are all followers affine functions?
+  bool affine() const { return curved_.empty(); }
 
   // The map at independent coordinates u (nq).
   void evaluate(const double* u, MapPoint& at) const;

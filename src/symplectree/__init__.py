@@ -66,6 +66,7 @@ from symplectree.elements import (
 )
 from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
 from symplectree.integrators import RK4, Adaptive, Reduced, SemiImplicitEuler, Variational
+from symplectree.integrators.controllers import PD, PID, StateFeedback, Table
 from symplectree.io import load, load_trajectory, loads
 from symplectree.joints import (
     Ball,
@@ -85,7 +86,8 @@ from symplectree.joints import (
     Universal,
     check_joint,
 )
-from symplectree.linearization.linearize import Linearization, linearize
+from symplectree.linearization.linearization import Linearization
+from symplectree.linearization.linearize import Linearizer, linearize
 from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
 from symplectree.simulation.simulate import resume, simulate
 from symplectree.simulation.stepper import Stepper
@@ -125,7 +127,7 @@ __all__ = [
     "locked_inertia", "mechanical_connection", "shape_metric", "shape_derivatives",
     # runs
     "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory", "linearize",
-    "Linearization",
+    "Linearizer", "Linearization", "PD", "PID", "Table", "StateFeedback",
     "Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",

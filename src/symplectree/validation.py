@@ -1,5 +1,7 @@
-"""Numbers from users: what counts as one."""
+"""Numbers and functions from users: what counts as one."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,24 @@ def check_seconds(name: str, value: Any) -> None:
     """Raise ModelError unless it is a time above zero."""
     if not is_positive(value):
         raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")
+
+
+def check_takes(function: Callable[..., Any], what: str, *names: str) -> None:
+    """Raise ModelError unless the function can be called with so many arguments; `names` are what these are."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some built-in functions do not say
+        return
+    try:
+        signature.bind(*names)
+    except TypeError:
+        has = f"takes {signature}".replace("takes ()", "takes no argument")
+        raise ModelError(f"{what} {has}; it is called with ({', '.join(names)}): give a function of these") from None
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """So many of something, in words: "1 input", "2 inputs"."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def shown(value: Any) -> str:

@@ -65,8 +65,22 @@ def pages(monkeypatch):
         served.append(viewer.url)
         viewer.stop()
 
+    def stop(running):
+        served.append(running.url)
+        running.stop()
+
     monkeypatch.setattr(st.Trajectory, "show", briefly)
+    monkeypatch.setattr("symplectree.view.live.Live.wait", stop)
     return served
+
+
+def test_a_live_page_is_served(pages, capsys):
+    """Of a closed chain, assembled; --trail is of runs only."""
+    code, out, _ = call("symplectree view four_bar --live", capsys)
+    assert code == 0 and "The mechanism is at http://127.0.0.1:" in out
+    assert len(pages) == 1 and pages[0].startswith("http://127.0.0.1:")
+    code, _, error = call("symplectree view four_bar --live --trail crank", capsys)
+    assert code == 2 and "leave it out with --live" in error
 
 
 def check_lines(lines, capsys):
@@ -86,7 +100,7 @@ def test_command_lines_of_the_pages(folder, pages, capsys):
     check_lines(lines, capsys)
     assert fenced(README) == 'pip install . && symplectree demo\n\npip install ".[test]" && pytest\n'  # as .ci/run does
     assert len(st.load_trajectory("run.nc")) == 2001  # resumed to 20 s
-    assert len(pages) == 1 and pages[0].startswith("http://127.0.0.1:")
+    assert len(pages) == 2 and all(page.startswith("http://127.0.0.1:") for page in pages)
     for name in ("run.png", "energy.png", "run.csv"):
         assert (folder / name).stat().st_size > 1000
 
@@ -98,7 +112,7 @@ def test_command_lines_of_the_help(folder, pages, capsys, monkeypatch):
         assert len(found) >= 2, words
         lines += found
     check_lines([line for line in lines if line != "symplectree demo marionette"], capsys)  # tested below
-    assert len(pages) == 3
+    assert len(pages) == 4
 
 
 def test_help_names_every_command_and_explains_every_option(capsys, monkeypatch):
@@ -139,7 +153,7 @@ def test_demo_without_name_names_the_others(folder, capsys):
 def test_run_is_simulate(folder, capsys):
     line = "symplectree run arm.sexp --duration 2 --dt 0.005 --set elbow=0.1 --velocity shoulder=1 --force elbow=0.5"
     code, out, _ = call(f"{line} --action exp --save-every 4 --out run.npz", capsys)
-    assert code == 0 and "101, 2 degrees of freedom, 0 to 2 s" in out
+    assert code == 0 and "101, 2 coordinates, 0 to 2 s" in out
     traj = st.load_trajectory("run.npz")
     same = st.simulate(
         st.load("arm.sexp").build(), {"shoulder": 0.7, "elbow": 0.1}, v0={"shoulder": 1}, duration=2, dt=0.005,
@@ -161,7 +175,7 @@ def test_run_closes_loops_and_holds_strings_and_says_so(folder, capsys):
 def test_coordinates_that_follow(folder, capsys):
     Path("tongs.sexp").write_text(tongs(3).to_sexpr())
     code, out, _ = call("symplectree run tongs.sexp --set left0=0.5 --duration 0.1 --out run.nc --plot run.png", capsys)
-    assert code == 0 and "3 degrees of freedom" in out
+    assert code == 0 and "11, 3 coordinates, 0 to 0.1 s" in out
     assert st.load_trajectory("run.nc")["right0"][0] == -0.5
     for option in ("--set right0=0.5", "--hold right0", "--velocity right0=1", "--force right0=1"):
         code, _, err = call(f"symplectree run tongs.sexp {option} --duration 0.1", capsys)
@@ -170,7 +184,10 @@ def test_coordinates_that_follow(folder, capsys):
 
 def test_info(folder, capsys):
     _, out, _ = call("symplectree info closed_chain_device", capsys)
-    assert "7 degrees of freedom" in out and "4 constraint rows, rank 4: 3 degrees of freedom left" in out
+    assert (
+        "7 links, 3 degrees of freedom (7 coordinates, 4 constraint rows)" in out
+        and "4 constraint rows, rank 4: 3 degrees of freedom left" in out
+    )
     assert "starts at J = -0.648" in out
 
 
@@ -216,7 +233,7 @@ def test_info(folder, capsys):
         ("info", "requires an argument"),
         ("info cut.nc", "cut.nc is cut short: it has 3000 of "),
         ("plot cut.nc", "cut.nc is cut short: it has 3000 of "),
-        ("plot good.nc elbw", "no coordinate is named 'elbw'; did you mean 'elbow'?"),
+        ("plot good.nc elbw", "nothing that can be plotted is named 'elbw'; did you mean 'elbow'?"),
         ("convert arm.sexp arm.nc", "make one: symplectree run arm.sexp --out arm.nc"),
         ("convert arm.sexp arm.doc", "the ending tells the format"),
         ("demo nothing", "no demonstration is named 'nothing'"),
@@ -313,7 +330,7 @@ def test_robots(folder, capsys):
     arm = urdf(link("a"), link("b"), joints=joint("q", "continuous", "a", "b", '<axis xyz="0 1 0"/>'))
     (folder / "arm.urdf").write_text(arm)
     code, out, _ = call("symplectree info arm.urdf", capsys)
-    assert code == 0 and "1 degrees of freedom" in out
+    assert code == 0 and "1 link, 1 degree of freedom (1 coordinate)" in out
     code, out, _ = call("symplectree info arm.urdf --base free", capsys)
     assert code == 0 and "7 degrees of freedom" in out
     code, out, _ = call("symplectree run arm.urdf --base free --packages . --duration 0.1 --out run.nc", capsys)
@@ -342,3 +359,15 @@ def test_as_a_process():
     done = subprocess.run([sys.executable, "-m", "symplectree", "run", "nothing"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("error: nothing is no file")
     assert app.name[0] == "symplectree"
+
+
+def test_accuracy_and_a_start_in_degrees(folder, capsys):
+    code, _, err = call(
+        "symplectree run arm.sexp --set shoulder=70 --duration 0.1 --accuracy 1e-6 --out run.mat", capsys
+    )
+    assert code == 0 and "question: 'shoulder' starts at 70 rad, 11.1 turns: degrees?" in err
+    assert "accuracy=1e-06" in st.load_trajectory("run.mat").settings.method
+    code, _, err = call("symplectree run arm.sexp --duration 1 --dt 0.3", capsys)
+    assert code == 0 and "the run ends at 0.9 s" in err
+    code, _, err = call("symplectree run arm.sexp --accuracy 1e-6 --method rk4", capsys)
+    assert code == 2 and "--accuracy belongs to --method variational" in err

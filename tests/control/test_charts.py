@@ -5,7 +5,7 @@ import pytest
 
 import symplectree as st
 from mechanisms import random_mechanism, random_state
-from symplectree.control.charts import Chart
+from symplectree.control.charts import Chart, local_function
 
 
 def bent(function, size, h=1e-3):
@@ -31,20 +31,38 @@ def at(request):
     return model, Chart(model), random_state(model, request.param)[0], random_state(model, 99)[0]
 
 
+def local(chart, origin, q, weight):
+    """e, its derivative, and the second one of weight·e, joint by joint with a quaternion."""
+    for place in chart.curved:
+        terms = local_function(place.joint.nv)(origin[place.q], q[place.q], weight[place.v])
+        yield place.v, *(np.asarray(part) for part in terms)
+
+
 def test_local_has_exact_derivatives_far_from_its_origin(at):
     model, chart, q, origin = at
     first, second = bent(lambda d: chart.difference(origin, st.retract(model, q, d)), model.nv)
-    e, slope = chart.local(origin, q)
     w = np.random.default_rng(0).normal(size=model.nv)
-    assert np.allclose(e, chart.difference(origin, q), rtol=0, atol=1e-12)
-    assert np.allclose(slope, first, rtol=0, atol=1e-8)
-    assert np.allclose(chart.local_second(origin, q, w), np.tensordot(w, second, 1), rtol=0, atol=1e-6)
+    for own, e, slope, curved in local(chart, origin, q, w):
+        assert np.allclose(e[:, 0], chart.difference(origin, q)[own], rtol=0, atol=1e-12)
+        assert np.allclose(slope, first[own, own], rtol=0, atol=1e-8)
+        assert np.allclose(curved, np.tensordot(w, second, 1)[own, own], rtol=0, atol=1e-6)
 
 
 def test_local_at_its_origin(at):
     model, chart, q, _ = at
-    e, slope = chart.local(q, q)
-    assert np.allclose(e, 0, atol=1e-15) and np.allclose(slope, np.eye(model.nv), atol=1e-14)
+    for _, e, slope, _ in local(chart, q, q, np.ones(model.nv)):
+        assert np.allclose(e, 0, atol=1e-15) and np.allclose(slope, np.eye(len(e)), atol=1e-14)
+
+
+def test_retracted_is_the_retraction_to_second_order(at):
+    import casadi
+
+    model, chart, q, _ = at
+    x, xi = casadi.SX.sym("q", model.nq), casadi.SX.sym("xi", model.nv)
+    moved = casadi.Function("moved", [x, xi], [chart.retracted(x, xi)])
+    d = np.random.default_rng(3).normal(size=model.nv)
+    off = [np.abs(np.asarray(moved(q, s * d))[:, 0] - st.retract(model, q, s * d)).max() for s in (1e-2, 1e-3)]
+    assert off[1] < 2e-3 * off[0] < 1e-6  # of third order
 
 
 def test_embed_has_exact_derivatives(at):

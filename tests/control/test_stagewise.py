@@ -15,7 +15,26 @@ TIGHT = st.Variational(tol=1e-14)
 
 
 def total_cost(rollout, q, v, u):
-    return rollout.run(q, v, lambda k, _q, _p: u[k]).cost
+    rollout.begin(q, v, u)
+    return rollout.native.motion.cost
+
+
+def bends(rollout, d):
+    """The second derivative of the cost along changes d of the controls, by the stages."""
+    native, x, bent = rollout.native, np.zeros(2 * rollout.horizon.model.nv), 0.0
+    first, H = native.first, native.hessians + native.bending
+    for k in range(rollout.horizon.steps):
+        z = np.concatenate([x, d[k]])
+        bent += z @ H[k] @ z
+        x = first[k] @ z
+    return bent + x @ native.last @ x
+
+
+def differences(value, h=1e-3):
+    """Slope and second derivative at 0 by five points: truncation h⁴, rounding 1e-15/h²."""
+    slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
+    second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
+    return slope, second
 
 
 @pytest.mark.parametrize("model", [cart_pole, lambda: cart_pole(inputs=False), spacecraft])
@@ -23,8 +42,7 @@ def test_slope_and_curvature_of_the_whole_cost(model):
     """The gradient Bᵀλ + ∂c/∂u, and zᵀHz along the linearised motion, against differences of the rolled-out cost."""
     model = model()
     horizon = Horizon(model, 12, 0.05)
-    cost = EffortCost(0.3) + QuadraticCost(1.0, 0.5) + QuadraticCost(5.0, 2.0, when="end")
-    rollout = Rollout(horizon, TotalCost(horizon, cost), st.Variational(tol=1e-15))
+    cost = TotalCost(horizon, EffortCost(0.3) + QuadraticCost(1.0, 0.5) + QuadraticCost(5.0, 2.0, when="end"))
     rng = np.random.default_rng(0)
     nu = len(horizon.controls)
     q, v, u = (
@@ -32,22 +50,15 @@ def test_slope_and_curvature_of_the_whole_cost(model):
         np.full(model.nv, 0.5),
         rng.normal(size=(12, nu)),
     )
-    motion = rollout.run(q, v, lambda k, _q, _p: u[k])
-    found = rollout.derivatives(motion)
-    s, H = found.stages, found.stages.H + found.bending
-    for _ in range(3):
-        d = rng.normal(size=u.shape)
-        value = lambda a, d=d: total_cost(rollout, q, v, u + a * d)  # noqa: E731
-        h = 1e-3  # five points: truncation h⁴, rounding 1e-15/h²
-        slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
-        second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
-        assert slope == pytest.approx(np.sum(s.slope * d), rel=1e-8)
-        x, bent = np.zeros(2 * model.nv), 0.0
-        for k in range(12):
-            z = np.concatenate([x, d[k]])
-            bent += z @ H[k] @ z
-            x = s.A[k] @ x + s.B[k] @ d[k]
-        assert second == pytest.approx(bent + x @ s.last @ x, rel=1e-6)
+    for threads in (1, 3):
+        rollout = Rollout(horizon, cost, st.Variational(tol=1e-15), threads=threads)
+        for _ in range(3):
+            d = rng.normal(size=u.shape)
+            slope, second = differences(lambda a, r=rollout, d=d: total_cost(r, q, v, u + a * d))
+            rollout.begin(q, v, u)
+            assert rollout.differentiate(0.0)
+            assert slope == pytest.approx(np.sum(rollout.native.slopes * d), rel=1e-8)
+            assert second == pytest.approx(bends(rollout, d), rel=1e-6)
 
 
 def test_quadratic_problem_takes_one_iteration():
@@ -111,6 +122,33 @@ def test_warm_start_is_there_at_once():
     assert again.cost == pytest.approx(first.cost, rel=1e-10)
 
 
+def test_followers_are_part_of_it():
+    """A gear between two joints, as a constraint and eliminated: the same motion."""
+
+    def arm(eliminate):
+        m = st.Mechanism()
+        upper = m.world.link("upper", st.Revolute("a", axis="y"), mass=1, com=(0, 0, -0.3), inertia=(0.02,) * 3)
+        lower = upper.link(
+            "lower", st.Revolute("b", axis="y"), at=(0, 0, -0.6), mass=1, com=(0, 0.1, -0.3), inertia=(0.02,) * 3
+        )
+        lower.link(
+            "hand", st.Revolute("c", axis="x"), at=(0, 0, -0.6), mass=0.4, com=(0, 0.1, -0.3), inertia=(0.02,) * 3
+        )
+        m.add(st.GearConstraint("a", "b", ratio=-2.0, eliminate=eliminate))
+        m.add(st.JointForce("a", "m"), st.JointForce("c", "n"))
+        return m.build()
+
+    cost = (
+        EffortCost(0.1) + PoseCost("hand", (0.3, 0, -0.9)) + PoseCost("lower", (0.2, 0, -0.5), (0, 0.3, 0), when="way")
+    )
+    free, tied = (
+        StagewiseNewton(arm(eliminate), cost, steps=30, dt=0.03).solve({}, tol=1e-11) for eliminate in (True, False)
+    )
+    assert free.converged and tied.converged, (free.message, tied.message)
+    assert free.cost == pytest.approx(tied.cost, rel=1e-10)
+    assert np.allclose(free.forces, tied.forces, rtol=0, atol=1e-7)
+
+
 def test_end_is_reached_on_quaternions():
     goal = quaternion((1, 1, 0), 2.5)
     problem = StagewiseNewton(spacecraft(), EffortCost(), steps=40, dt=0.1, end=({"attitude": goal}, 0.0))
@@ -124,14 +162,16 @@ def test_end_is_reached_on_quaternions():
 def test_simulate_gives_the_same_motion_and_feedback_keeps_it():
     model = cart_pole()
     result = StagewiseNewton(model, SWING, duration=2, dt=0.05).solve({}, forces=0.1)
-    traj = st.simulate(model, {}, duration=2, dt=0.05, forces=result.forces)
+    whole = st.Variational(substeps=0)  # steps as the optimiser takes them, however coarse
+    traj = st.simulate(model, {}, duration=2, dt=0.05, forces=result.forces, method=whole)
     # rounding grows with the pole's falling time, exp(2 s / 0.25 s)
     assert np.allclose(traj.q, result.trajectory.q, rtol=0, atol=1e-10)
-    law, stepper = result.feedback(), st.Stepper(model, dt=0.05)
+    law, stepper = result.feedback(), st.Stepper(model, whole, dt=0.05)
     stepper.reset({"x": 0.02, "angle": 0.05})
     for _ in range(40):
         stepper.step(law(stepper.t, stepper.q, stepper.v))
-    open_loop = st.simulate(model, {"x": 0.02, "angle": 0.05}, duration=2, dt=0.05, forces=result.forces)
+    off = {"x": 0.02, "angle": 0.05}
+    open_loop = st.simulate(model, off, duration=2, dt=0.05, forces=result.forces, method=whole)
     assert abs(stepper.q[1] - np.pi) < 0.1 < abs(open_loop.q[-1, 1] - np.pi)
 
 
@@ -247,21 +287,14 @@ def test_rates_of_prescribed_coordinates_have_exact_derivatives():
     start = st.assemble(model, {"mass": (0.1, 0.05, -1.1, 1, 0, 0, 0), "string": 1.0})
     rng = np.random.default_rng(0)
     u = 0.3 * rng.normal(size=(8, 3))
-    motion = rollout.run(start, np.zeros(model.nv), lambda k, _q, _p: u[k])
-    assert np.allclose(np.diff(motion.q[:, model.coordinates.index("string")]), 0.05 * u[:, 2], rtol=0, atol=1e-14)
-    found = rollout.derivatives(motion)
-    s, H = found.stages, found.stages.H + found.bending
-    d, h = rng.normal(size=u.shape), 1e-3
-    value = lambda a: total_cost(rollout, start, np.zeros(model.nv), u + a * d)  # noqa: E731
-    slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h)
-    second = (16 * (value(h) + value(-h)) - value(2 * h) - value(-2 * h) - 30 * value(0)) / (12 * h * h)
-    x, bent = np.zeros(2 * model.nv), 0.0
-    for k in range(8):
-        z = np.concatenate([x, d[k]])
-        bent += z @ H[k] @ z
-        x = s.A[k] @ x + s.B[k] @ d[k]
-    assert slope == pytest.approx(np.sum(s.slope * d), rel=1e-8)
-    assert second == pytest.approx(bent + x @ s.last @ x, rel=1e-6)
+    d = rng.normal(size=u.shape)
+    slope, second = differences(lambda a: total_cost(rollout, start, np.zeros(model.nv), u + a * d))
+    rollout.begin(start, np.zeros(model.nv), u)
+    q = rollout.states()[0]
+    assert np.allclose(np.diff(q[:, model.coordinates.index("string")]), 0.05 * u[:, 2], rtol=0, atol=1e-14)
+    assert rollout.differentiate(0.0)
+    assert slope == pytest.approx(np.sum(rollout.native.slopes * d), rel=1e-8)
+    assert second == pytest.approx(bends(rollout, d), rel=1e-6)
 
 
 def test_strings_are_pulled_and_simulate_gives_the_same_motion():
@@ -307,15 +340,15 @@ def test_controls_without_weight_end_in_words():
 
 
 def test_ctrl_c_keeps_the_best(monkeypatch):
-    calls, derivatives = [], Rollout.derivatives
+    calls, differentiate = [], Rollout.differentiate
 
-    def interrupted(self, motion):
+    def interrupted(self, damping):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return derivatives(self, motion)
+        return differentiate(self, damping)
 
-    monkeypatch.setattr(Rollout, "derivatives", interrupted)
+    monkeypatch.setattr(Rollout, "differentiate", interrupted)
     result = StagewiseNewton(cart_pole(), SWING, duration=2, dt=0.05).solve({}, forces=0.1)
     assert not result.converged and "Ctrl-C" in result.message
     assert result.cost < result.costs[0]
@@ -359,6 +392,23 @@ def test_iterations_run_out_in_words():
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, method=st.Variational(order=4)), "order 2"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, prescribed=["nobody"]), "nobody"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, second="none"), "gauss-newton"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, threads=0), "threads is 0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1, free_time=(2, 1)), "free_time is"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve(), "give q0"),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, warm=3), "warm is 3"),
+        (
+            lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve(
+                {}, warm=StagewiseNewton(m, SWING, steps=4, dt=0.1).solve({}, max_iterations=0)
+            ),
+            "warm has 4 steps",
+        ),
+        (
+            lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve(
+                {}, forces=0.0, warm=StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=0)
+            ),
+            "not both",
+        ),
+        (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, max_iterations=0).shifted(9), "from 0 to 5"),
         (lambda m: StagewiseNewton(hanging_mass(), EffortCost(), steps=5, dt=0.1), "moves no mass"),
         (lambda m: StagewiseNewton(m, SWING, steps=5, dt=0.1).solve({}, forces=np.zeros((3, 1))), "rows"),
     ],

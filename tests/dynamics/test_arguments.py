@@ -28,8 +28,8 @@ def test_names(model):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda m: st.mass_matrix(m, [0.1]), "q has 1 values, but the model has 5"),
-        (lambda m: st.mass_matrix(m, 0.1), "q has no values"),
+        (lambda m: st.mass_matrix(m, [0.1]), "q has 1 value, but the model has 5"),
+        (lambda m: st.mass_matrix(m, 0.1), "q is the number 0.1 alone"),
         (lambda m: st.mass_matrix(m, "up"), "q is 'up'"),
         (lambda m: st.momenta(m, m.neutral, [1, 2]), "v has 2 values, but the model has 4"),
         (lambda m: st.mass_matrix(m, [np.nan, 1, 0, 0, 0]), "q of 'shoulder' is nan"),

@@ -167,9 +167,7 @@ def test_bad_states_are_refused_by_name():
     bad[1] = np.nan
     assert_refuses(lambda: st.mass_matrix(S, bad), f"q of {S.coordinates[1]!r} is nan")
     assert_refuses(lambda: st.mass_matrix(S, pair.q_rows), f"but the model has {S.nq} coordinates")
-    assert_refuses(
-        lambda: st.forward_dynamics(S, pair.q, pair.v, pair.v_rows), f"but the model has {S.nv} degrees of freedom"
-    )
+    assert_refuses(lambda: st.forward_dynamics(S, pair.q, pair.v, pair.v_rows), f"but the model has {S.nv} velocities")
     assert_refuses(lambda: st.pose_derivatives(S, bad, "link1"), f"q of {S.coordinates[1]!r} is nan")
     assert_refuses(lambda: st.lagrangian_derivatives(S, pair.q, np.full(S.nv, np.inf)), "v of", "inf")
 

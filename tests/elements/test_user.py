@@ -132,7 +132,7 @@ def test_bad_input(element, words):
 
 def test_what_functions_return_is_checked():
     m = double_pendulum().add(st.UserForce(lambda q, v: [1, 2, 3], name="e"))
-    with pytest.raises(st.ModelError, match=r"'e'.*2 numbers are needed"):
+    with pytest.raises(st.ModelError, match=r"'e'.*give 2 numbers"):
         st.simulate(m.build(), [0, 0], duration=1, dt=0.01)
 
 
@@ -155,3 +155,16 @@ def test_a_potential_that_is_no_number_is_told():
     traj = st.simulate(model, [0.3], duration=0.1, dt=0.01)
     with pytest.warns(UserWarning, match=r"'odd'.*value gave nan"):
         _ = traj.energy
+
+
+@pytest.mark.parametrize(
+    ("element", "words"),
+    [
+        (st.UserForce(value=lambda q: [1], coordinates=["q0"], name="e"), r"the value takes \(q\); .* \(q, v\)"),
+        (st.UserPotential(lambda: 0, lambda q: [0], coordinates=["q0"], name="e"), r"the value takes no argument"),
+        (st.UserPotential(lambda q: 0, lambda q, v: [0], coordinates=["q0"], name="e"), r"the first derivative takes"),
+    ],
+)  # fmt: skip
+def test_functions_of_other_arguments_are_refused_when_the_model_is_built(element, words):
+    with pytest.raises(st.ModelError, match=rf"'e': {words}"):
+        planar_chain(1).add(element).build()

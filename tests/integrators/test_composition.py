@@ -148,13 +148,15 @@ def test_order_8_with_a_force_function_of_velocity():
 
 @pytest.mark.parametrize("drag", [0.1, 1.0, 30.0, 200.0])
 def test_a_strong_drag_function_stops_the_motion(drag):
-    """The implicit half of the drag is solved, contraction or not: no motion grows at a drag of h c/m = 20."""
+    """No motion grows at a drag of h c/m = 20, and what decays within a step is damped as dampers do it."""
     m = st.Mechanism(gravity=(0, 0, 0))
     model = m.world.link("a", st.Prismatic("x", "x"), mass=1.0) and m.build()
     traj = st.simulate(model, {}, v0={"x": 1.0}, duration=5, dt=0.1, forces=lambda t, q, v: -drag * v)
     assert np.abs(traj.v).max() <= 1 + 1e-12
-    ratio = (1 - 0.05 * drag) / (1 + 0.05 * drag)
-    np.testing.assert_allclose(traj.v[:20, 0], ratio ** np.arange(20), atol=1e-12)
+    zeta = 0.05 * drag
+    share = zeta * max(0.0, (zeta - 0.5) / (1 + zeta))
+    ratio = (1 - zeta + share) / (1 + zeta) / (1 + share)
+    np.testing.assert_allclose(traj.v[:20, 0], ratio ** np.arange(20), atol=1e-9)  # C is known by differences
 
 
 def test_a_magnetic_force_function_keeps_energy():

@@ -1,5 +1,7 @@
 """Forces by name: which shapes they may have, and what is said of the others."""
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -56,13 +58,83 @@ def test_a_force_function_may_keep_and_change_what_it_gets(model, method):
     def spoil(t, q, v):
         kept.append((t, q.copy(), q, v))
         q[:], v[:] = 7, 7
-        return None
+        return {}
 
     def clean(t, q, v):
-        return None
+        return {}
 
     given = {"q0": {"ja": 1}, "duration": 0.05, "dt": 0.01, "method": method}
     spoiled, expected = st.simulate(model, forces=spoil, **given), st.simulate(model, forces=clean, **given)
     np.testing.assert_array_equal(spoiled.q, expected.q)
     assert len({id(q) for _, _, q, _ in kept}) == len(kept)
     assert not np.array_equal(kept[0][1], kept[-1][1])
+
+
+NOT_FOUR = "the model has 4 velocities (ja, jb.0, jb.1, jb.2): give one number for each"
+WRONG = [
+    ([1.0, 2.0], f"forces are numbers of shape (2,); {NOT_FOUR}"),
+    (5.0, f"forces are 5.0, one number alone; {NOT_FOUR}"),
+    (np.ones((3, 4)), "forces: 3 rows; give one"),
+    ([1, np.nan, 0, 0], "holds a value that is not finite"),
+    ({"jc": 1}, "no input or coordinate is named 'jc'; there are 'ja', 'jb'"),
+    ({"ja": np.inf}, "force 'ja': inf holds a value that is not finite"),
+    ({"jb": 2}, "force 'jb' has shape ()"),
+    ("strong", "forces: 'strong' are no numbers"),
+]
+
+
+@pytest.mark.parametrize(("forces", "words"), [*WRONG, (None, "gave None at t = 0 s: has it no return?")])
+@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Adaptive()], ids=repr)
+def test_what_a_force_function_must_not_give(model, method, forces, words):
+    with pytest.raises(st.ModelError) as raised:
+        st.simulate(model, {}, duration=0.1, dt=0.01, method=method, forces=lambda t, q, v: forces)
+    assert words in str(raised.value)
+    assert str(raised.value).startswith("the force function")
+
+
+@pytest.mark.parametrize(("forces", "words"), [*WRONG, (lambda t, q, v: [0] * 4, "give what it returns for (t, q, v)")])
+def test_what_a_step_must_not_be_given(model, forces, words):
+    stepper = st.Stepper(model, dt=0.01)
+    with pytest.raises(st.ModelError) as raised:
+        stepper.step(forces)
+    assert words in str(raised.value)
+    stepper.step()  # it can go on
+    assert stepper.t == 0.01
+
+
+@pytest.mark.parametrize("function", [lambda t: [0] * 4, lambda: [0] * 4, lambda t, q, v, u: [0] * 4, abs])
+def test_a_force_function_of_other_arguments_is_refused_before_the_run(model, function):
+    with pytest.raises(st.ModelError, match=r"the force function takes .*; it is called with \(t, q, v\)"):
+        st.simulate(model, {}, duration=0.1, dt=0.01, forces=function)
+
+
+def test_force_functions_may_have_further_optional_arguments_or_be_objects(model):
+    class Feedback:
+        def __call__(self, t, q, v, gain=1.0):
+            return -gain * v
+
+    st.simulate(model, {}, duration=0.1, dt=0.01, forces=Feedback())
+    st.simulate(model, {}, duration=0.1, dt=0.01, forces=lambda *state: {"ja": 1.0})
+
+
+@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Adaptive()], ids=repr)
+def test_forces_that_no_step_can_take_are_named(model, method):
+    with pytest.raises(
+        st.ConvergenceError, match=r"forces accelerate 'j.*' by .*e\+\d\d .*is a number or a unit wrong\?"
+    ):
+        st.simulate(model, {}, duration=0.1, dt=0.01, method=method, forces={"ja": 1e9, "jb": [1e9, 0, 0]})
+
+
+def test_a_step_says_so_too(model):
+    stepper = st.Stepper(model, dt=0.01)
+    with pytest.raises(st.ConvergenceError, match="is a number or a unit wrong"):
+        stepper.step({"ja": 1e9, "jb": [1e9, 0, 0]})
+
+
+def test_force_functions_do_not_keep_their_run(model):
+    """The core cannot say what it holds, so a reference to the run in what it is given would keep both for ever."""
+    source = ForceSource(model, lambda t, q, v: {})
+    source.native_rows(0, 1)
+    gone = weakref.ref(source)
+    del source
+    assert gone() is None

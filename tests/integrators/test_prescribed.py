@@ -238,6 +238,8 @@ def test_save_every(save_every):
         ({"x": np.nan}, "prescribed 'x' holds a value that is not finite"),
         ({"x": lambda t: np.nan}, "prescribed 'x' is"),
         ({"x": lambda t: [1, 2]}, "the function of prescribed 'x' gave [1, 2], not one number"),
+        ({"x": lambda: 1}, "the function of prescribed 'x' takes no argument; it is called with (t)"),
+        ({"x": lambda t, q: 1}, "the function of prescribed 'x' takes (t, q); it is called with (t)"),
         ({"x": lambda t: "up"}, "the function of prescribed 'x' gave 'up'"),
         ({"ball.0": 1}, "'ball.0' is part of a quaternion; prescribe the whole joint 'ball'"),
         ({"ball": [1, 2, 3]}, "prescribed 'ball' has shape (3,); give 4 numbers"),

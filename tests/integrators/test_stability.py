@@ -9,7 +9,7 @@ import symplectree as st
 from mechanisms import random_mechanism, random_state
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.stability import fastest_decay, fastest_vibration
+from symplectree.integrators.stability import fastest_vibration
 
 
 def oscillator(stiffness: float) -> st.Model:
@@ -56,37 +56,21 @@ def test_a_step_too_long_for_its_springs_is_told(action):
     assert np.abs(traj["x"]).max() > 1  # true at that
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        st.simulate(oscillator(1e5), {"x": 0.01}, duration=0.1, dt=0.006, method=method)
+        st.simulate(oscillator(1e5), {"x": 0.01}, duration=0.12, dt=0.006, method=method)
         st.simulate(oscillator(1e5), {"x": 0.01}, duration=0.1, dt=0.01, method=st.Variational("midpoint"))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_decay_in_random_trees(seed):
-    """Against the eigenvalues of M⁻¹ C by differences."""
-    m = random_mechanism(seed, 6)
-    m.add(st.Damper("link2", "world", 3.0), st.Damper("link5", "link1", 100.0), st.JointDamper("joint3", 1.0))
-    model = m.build()
-    q, _, _ = random_state(model, seed)
-    drag = np.array([st.bias_forces(model, q, d) - st.bias_forces(model, q, -d) for d in np.eye(model.nv)]) / 2
-    rates = np.linalg.eigvals(np.linalg.solve(st.mass_matrix(model, q), drag.T)).real
-    rate, name = fastest_decay(model, q, Prescribed(model, None, 0.01))
-    assert rate == pytest.approx(rates.max(), rel=0.05)  # twenty iterations
-    assert name in model.velocities
-
-
-def test_velocities_that_swing_are_told():
-    """A block in a damper with hλ = 100: it stops, but its momentum changes sign in each step."""
+def test_velocities_end_within_a_step_of_strong_damping():
+    """A block in a damper with hλ = 100: it moves on by v/λ, as it should."""
     m = st.Mechanism(gravity=(0, 0, 0))
     m.world.link("block", st.Prismatic("x", axis="x"), mass=1)
     m.add(st.JointDamper("x", 1e4))
     model = m.build()
-    with pytest.warns(UserWarning, match=r"motions of 'x' within 0\.0001 s.*swing"):
-        traj = st.simulate(model, {}, v0={"x": 1.0}, duration=0.1, dt=0.01)
-    np.testing.assert_allclose(traj.v[:, 0], (-49 / 51) ** np.arange(11), rtol=1e-9)
-    assert np.abs(traj["x"]).max() < 2e-4
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        st.simulate(model, {}, v0={"x": 1.0}, duration=0.1, dt=1e-3)
+        traj = st.simulate(model, {}, v0={"x": 1.0}, duration=0.1, dt=0.01)
+    assert np.abs(traj.v[1:, 0]).max() < 2e-4
+    assert traj["x"][-1] == pytest.approx(1e-4, rel=1)
 
 
 def test_failure_advises_on_stiff_springs():

@@ -74,3 +74,40 @@ def test_strong_damper_between_bodies_needs_no_shorter_steps(order, damping):
     m.add(st.RotarySpring(*frames, axis=(0, 1, 0), damping=damping, stiffness=0.0))
     traj = run(m.build(), order, duration=0.3)
     assert traj.substeps.sum() == 0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("damping", [1e2, 1e4, 1e9])
+@pytest.mark.parametrize("prescribed", [False, True])
+def test_under_constraints_strong_dampers_lower_the_order_and_let_the_motion_creep(order, damping, prescribed):
+    m = planar_chain(2)
+    m.world.link("slide", st.Prismatic("x", axis="x"), mass=1)
+    names = ("q0", "q1")
+    m.add(*(st.JointDamper(name, damping) for name in names), st.GearConstraint(*names, ratio=1.0))
+    model = m.build()
+    q0 = st.assemble(model, {"q0": 0.6, "q1": 0.6})
+    v0 = st.project_velocity(model, q0, [1.0, 1.0, 0.0])
+    motion = {"x": lambda t: 0.5 * t**2} if prescribed else None
+    with pytest.warns(UserWarning, match=r"dampers end motions within a step.*order 2"):
+        traj = st.simulate(model, q0, v0=v0, duration=1, dt=0.01, method=st.Variational(order=order), prescribed=motion)
+    assert traj.substeps.sum() == 0
+    np.testing.assert_allclose(traj.constraint_error, 0, atol=1e-9)
+    if prescribed:
+        np.testing.assert_allclose(traj["x"], 0.5 * traj.t**2, atol=1e-12)
+    G = st.constraint_jacobian(model, traj.q[-1])[0, :2]
+    along = np.array([-G[1], G[0]])  # C v = F along the constraint
+    force = -st.bias_forces(model, traj.q[-1], np.zeros(3))[:2]
+    creep = along * (along @ force) / (along @ along * damping)
+    assert np.abs(traj.v[-1, :2] - creep).max() < 1e-3
+
+
+def test_mild_dampers_under_constraints_keep_the_order():
+    m = planar_chain(2)
+    m.add(st.JointDamper("q0", 0.3), st.GearConstraint("q0", "q1", ratio=1.0))
+    model = m.build()
+    q0 = st.assemble(model, {"q0": 0.6, "q1": 0.6})
+    ends = [
+        st.simulate(model, q0, duration=0.4, dt=dt, method=st.Variational(order=4)).q[-1, 0]
+        for dt in (0.02, 0.01, 0.005)
+    ]
+    assert np.log2(abs(ends[0] - ends[1]) / abs(ends[1] - ends[2])) == pytest.approx(4, abs=0.4)

@@ -91,8 +91,9 @@ def test_gradient_through_a_scan_is_the_slope_of_stagewise_newton(start):
 
     horizon = Horizon(model, 30, DT)
     rollout = Rollout(horizon, TotalCost(horizon, EffortCost() + QuadraticCost(10, when="end")), TIGHT)
-    motion = rollout.run(q, st.inverse_mass_product(model, q, p), lambda k, _q, _p: forces[k])
-    assert np.allclose(slope(forces), rollout.derivatives(motion).stages.slope, rtol=0, atol=1e-10)
+    rollout.begin(q, st.inverse_mass_product(model, q, p), forces)
+    assert rollout.differentiate(0.0)
+    assert np.allclose(slope(forces), rollout.native.slopes, rtol=0, atol=1e-10)
 
 
 def test_batches(start):

@@ -57,7 +57,7 @@ def run(request):
     return st.simulate(model, q0, duration=0.5, dt=0.01, method=method, save_every=7 if kind == "thinned" else 1)
 
 
-@pytest.mark.parametrize("suffix", [".nc", ".npz", ".h5"])
+@pytest.mark.parametrize("suffix", [".nc", ".npz", ".h5", ".mat"])
 def test_saved_and_loaded_bit_for_bit(run, suffix, tmp_path):
     path = tmp_path / f"run{suffix}"
     run.save(path)
@@ -67,6 +67,64 @@ def test_saved_and_loaded_bit_for_bit(run, suffix, tmp_path):
     assert loaded.model.text == run.model.text
     np.testing.assert_array_equal(loaded.restart.x, run.restart.x)
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_mat_files_hold_names_and_columns(run, tmp_path):
+    """As MATLAB's load shows them."""
+    from scipy.io import loadmat
+
+    run.save(tmp_path / "run.mat")
+    held = loadmat(tmp_path / "run.mat")
+    np.testing.assert_array_equal(held["t"], run.t[:, None])
+    np.testing.assert_array_equal(held["q"], run.q)
+    np.testing.assert_array_equal(held["interval"], run.t[:-1, None])
+    assert [str(cell.item()) for cell in held["coordinate"].ravel()] == list(run.model.coordinates)
+    (tmp_path / "cut.mat").write_bytes((tmp_path / "run.mat").read_bytes()[:2000])
+    with pytest.raises(st.ResultError, match=r"cut\.mat is cut short or damaged"):
+        st.load_trajectory(tmp_path / "cut.mat")
+
+
+def test_other_mat_files_are_refused(tmp_path):
+    from scipy.io import savemat
+
+    savemat(tmp_path / "other.mat", {"x": 1.0})
+    with pytest.raises(st.ResultError, match=r"no result of Symplectree; it holds x"):
+        st.load_trajectory(tmp_path / "other.mat")
+
+
+def test_dataframe_has_a_row_for_each_state(run):
+    frame, model = run.to_dataframe(), run.model
+    velocities = [f"v {name}" for name in model.velocities]
+    assert list(frame) == ["t", *model.coordinates, *velocities, "kinetic", "potential", "energy"]
+    assert len(frame) == len(run)
+    np.testing.assert_array_equal(frame[model.coordinates[-1]], run.q[:, -1])
+    np.testing.assert_array_equal(frame[velocities[0]], run.v[:, 0])
+    np.testing.assert_array_equal(frame["energy"], run.energy)
+
+
+def test_dataframe_of_coordinates_called_t_and_energy():
+    m = st.Mechanism()
+    m.world.link("a", st.Prismatic("t"), mass=1).link("b", st.Prismatic("energy"), mass=1)
+    frame = st.simulate(m.build(), {"t": 3, "energy": 4}, duration=0.1, dt=0.1).to_dataframe()
+    assert list(frame)[:3] == ["t", "q t", "q energy"]
+    assert frame["q t"][0] == 3 and frame["q energy"][0] == 4 and frame["t"][0] == 0
+
+
+def test_dataset_says_when_and_where(run):
+    name = run.model.frames[-1]
+    data = run.to_dataset(frames=[name, "world"])
+    np.testing.assert_array_equal(data["position"].sel(frame=name), run.pose(name)[:, :3, 3])
+    np.testing.assert_array_equal(data["rotation"].sel(frame=name), run.pose(name)[:, :3, :3])
+    np.testing.assert_array_equal(data["interval"], run.t_forces)
+    for table in data.data_vars.values():  # everything over time has times
+        assert all(d in data.coords for d in table.dims)
+    if run.prescribed:
+        course = data["prescribed_forces"].sel(prescribed=run.prescribed[0])
+        np.testing.assert_array_equal(course, run.prescribed_forces[:, 0])
+        assert course.plot()[0].get_xdata().shape == run.t_forces.shape
+    for frames, words in (("tip", "frames are 'tip'; give a list"), (["nowhere"], "no frame is named 'nowhere'")):
+        with pytest.raises(st.ModelError, match=words):
+            run.to_dataset(frames=frames)
 
 
 def test_csv_is_a_table_of_all_digits(run, tmp_path):

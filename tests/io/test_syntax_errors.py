@@ -196,7 +196,7 @@ def test_files_that_are_not_there(tmp_path):
         ("robot.urdf", "robot.urdf cannot be read"),
         ("robot.XML", "robot.XML cannot be read"),
         ("robot.step", "'.step' is not known"),
-        ("robot", "no suffix"),
+        ("robot", "robot is no file, and no shipped model is named 'robot'"),
     ],
 )
 def test_other_formats(path, words):

@@ -5,6 +5,8 @@ import pytest
 
 import symplectree as st
 from follower_mechanisms import FLAT, closed_pair, tongs, tree_pair
+from mechanisms import planar_chain
+from rebuilt_steps import assert_exact, joint_changed, start
 from reference.coordinate_map import CoordinateMap
 from refusal import assert_refuses
 
@@ -173,3 +175,12 @@ def test_couplings_of_followers_are_no_parameters():
         lambda: st.linearize(model, (model.neutral, np.zeros(model.nv)), dt=0.01, parameters=[f"{coupling}.ratio"]),
         f"{coupling}.ratio", "eliminate=True",
     )  # fmt: skip
+
+
+def test_the_pitch_of_a_screw_behind_followers():
+    """Its place among the velocities of the tree is another than among those of the model."""
+    m = planar_chain(2)
+    m.tree[-1].link("nut", st.Screw("nut", "z", pitch=0.1), mass=0.3, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01))
+    m.add(st.GearConstraint("q0", "q1", ratio=2.0, eliminate=True))
+    model = m.build()
+    assert_exact(joint_changed, model, ["nut.pitch"], start(model, 1), st.Variational(), 0.01)

@@ -138,7 +138,7 @@ def test_axis(kind, axis, complaint):
         (st.Universal("hinge", "xx"), "parallel"),
         (st.Universal("hinge", "xw"), "'w'"),
         (st.Universal("hinge", None), "two axes"),
-        pytest.param(st.Universal("hinge", {"x", "y"}), "two axes", id="a set of axes"),
+        pytest.param(st.Universal("hinge", {"x", "y"}), "two axes", id="a set, whose order varies"),
         (st.Screw("hinge", pitch=True), "pitch"),
         (st.Screw("hinge", pitch=1j), "pitch"),
         (st.Revolute("hinge", armature=True), "armature"),

@@ -5,7 +5,7 @@ from mechanisms import random_mechanism
 
 FOR_USERS = {
     "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "text", "info", "compile", "compile_formulas",
+    "full", "text", "info", "compile", "compile_formulas", "with_parameters",
 }  # fmt: skip
 
 
@@ -14,10 +14,3 @@ def test_dir_lists_what_users_need():
     st.mass_matrix(model, model.neutral)  # makes the core's own form
     assert {name for name in dir(model) if not name.startswith("__")} == FOR_USERS
     assert all(hasattr(model, name) for name in FOR_USERS)
-
-
-def test_repr_shows_names_and_no_arrays_of_bodies():
-    text = repr(random_mechanism(1, 5).build())
-    assert text.startswith("Model(coordinates=(")
-    for hidden in ("tables", "placement", "inertia=array", "frame_offset", "armature=array"):
-        assert hidden not in text

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -80,14 +81,14 @@ def test_quaternions_are_normalised_at_the_start():
         ({"save_every": 0}, "save_every is 0"),
         ({"progress": "yes"}, "progress is 'yes'; give True"),
         ({"progress": -1}, "progress is -1"),
-        ({"q0": [1]}, "q has 1 values"),
+        ({"q0": [1]}, "q has 1 value"),
         ({"q0": [1, np.nan]}, "q of 'q1' is nan"),
-        ({"v0": [1]}, "v0 has 1 values"),
-        ({"forces": [1, 2, 3]}, "degrees of freedom"),
+        ({"v0": [1]}, "v0 has 1 value"),
+        ({"forces": [1, 2, 3]}, "2 velocities"),
         ({"forces": np.ones((3, 2))}, "3 rows, but the run has 10 steps"),
         ({"forces": {"elbow": 1}}, "no input or coordinate is named 'elbow'"),
         ({"forces": [np.inf, 0]}, "not finite"),
-        ({"forces": lambda t, q, v: [1, 2, 3]}, "degrees of freedom"),
+        ({"forces": lambda t, q, v: [1, 2, 3]}, "2 velocities"),
     ],
 )
 def test_refusal(model, arguments, words):
@@ -224,7 +225,7 @@ def test_plot_names_what_it_shows(model, tmp_path):
     figure = traj.plot("energy", "coordinates", "momentum", "q1", path=tmp_path / "plot.png")
     labels = [axis.get_ylabel() for axis in figure.axes]
     momentum = ["angular momentum [N·m·s]", "linear momentum [N·s]"]
-    assert labels == ["energy [J]", "coordinates [rad]", *momentum, "q1 [rad]"]
+    assert labels == ["energy [J]", "total − start [J]", "coordinates [rad]", *momentum, "q1 [rad]"]
     assert figure.axes[-1].get_xlabel() == "time [s]"
     assert (tmp_path / "plot.png").stat().st_size > 10_000
 
@@ -287,3 +288,14 @@ def test_errors_of_closed_chains_are_pickled_with_their_trajectory():
     np.testing.assert_array_equal(copy.trajectory.q, raised.value.trajectory.q)
     np.testing.assert_array_equal(copy.trajectory.multipliers, raised.value.trajectory.multipliers)
     np.testing.assert_allclose(copy.trajectory.v, raised.value.trajectory.v)
+
+
+def test_a_duration_that_is_no_whole_number_of_steps_is_told(model):
+    words = r"no whole number of steps of 0\.3 s: the run ends at 0\.9 s; dt=0\.25 ends at 1 s"
+    with pytest.warns(UserWarning, match=words):
+        traj = st.simulate(model, {}, duration=1, dt=0.3)
+    assert traj.t[-1] == pytest.approx(0.9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for duration, dt in ((1, 0.25), (1, 0.1), (5, 1 / 30), (0.3, 0.1), (1e4, 0.5)):
+            assert st.simulate(model, {}, duration=duration, dt=dt).t[-1] == pytest.approx(duration)

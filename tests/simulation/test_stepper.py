@@ -135,3 +135,41 @@ def test_a_step_that_fails_leaves_the_state(order):
     np.testing.assert_array_equal(stepper.q, before[0])
     np.testing.assert_allclose(stepper.v, before[1], atol=1e-12)
     assert stepper.t == before[2] == pytest.approx(raised.value.time)
+
+
+@pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Reduced()], ids=repr)
+def test_a_stepper_that_records_gives_the_trajectory_of_simulate(method, tmp_path):
+    model = st.load("satellite").build()
+    given = {"q0": {"elbow": 1.2}, "v0": {"elbow": 0.3, "bus.1": 0.5}}
+    stepper = st.Stepper(model, method, 0.01, record=True)
+    stepper.step()
+    stepper.reset(given["q0"], given["v0"])
+    for _ in range(10):
+        stepper.step({"elbow": 0.5})
+    stepper.run(15)
+    stepper.run(0)
+    traj = stepper.trajectory()
+    expected = st.simulate(model, **given, duration=0.25, dt=0.01, method=method, forces={"elbow": 0.5})
+    np.testing.assert_allclose(traj.t, expected.t, atol=1e-15)
+    np.testing.assert_allclose(traj.q, expected.q, atol=1e-12)  # guesses differ, and so does rounding
+    np.testing.assert_allclose(traj.v, expected.v, atol=1e-11)
+    traj.save(tmp_path / "run.nc")
+    assert len(st.load_trajectory(tmp_path / "run.nc")) == 26
+    stepper.step()
+    assert len(traj) == 26 and len(stepper.trajectory()) == 27  # what was given stays
+
+
+def test_a_stepper_that_does_not_record_says_how():
+    model = planar_chain(1).build()
+    with pytest.raises(st.ModelError, match="record=True"):
+        st.Stepper(model, dt=0.01).trajectory()
+    assert len(st.Stepper(model, dt=0.01, record=True).trajectory()) == 1
+
+
+def test_failed_steps_are_not_recorded():
+    stepper = st.Stepper(planar_chain(2).build(), dt=0.01, record=True)
+    stepper.step()
+    with pytest.raises(st.ConvergenceError):
+        stepper.step([1e9, 1e9])
+    stepper.step()
+    np.testing.assert_allclose(stepper.trajectory().t, [0, 0.01, 0.02])

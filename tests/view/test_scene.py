@@ -10,7 +10,8 @@ import pytest
 import symplectree as st
 from follower_mechanisms import tongs
 from symplectree.mechanism.shapes import GREY
-from symplectree.view.scene import round_length, scene, stretched
+from symplectree.view.scene import scene
+from symplectree.view.solids import round_length, stretched
 from symplectree.view.sticks import sticks
 from symplectree.view.surfaces import surface
 
@@ -44,9 +45,20 @@ def kinds(picture):
 def test_everything_that_the_model_has_is_drawn(model):
     picture = scene(model, model.neutral)
     assert kinds(picture) == [
-        "ball", "constraint", "constraint", "mass", "mass", "rod", "rod", "rod", "slider", "support", "support",
+        "ball", "constraint", "constraint", "mass", "mass", "rail", "rod", "rod", "rod", "slider", "support", "support",
     ]  # fmt: skip
-    assert sorted(line.kind for line in picture.lines) == ["rail", "spring", "wire"]
+    assert sorted(line.kind for line in picture.lines) == ["spring", "wire"]
+
+
+def test_rails_are_as_long_as_sliders_go(model):
+    """Along x at a height of 1, from −0.5 to 2 and a little further, fixed to the world."""
+    visited = np.zeros((30, model.nq))
+    visited[:, 0] = np.linspace(-0.5, 2.0, 30)
+    picture = scene(model, visited[0], visited=visited)
+    (rail,) = [solid for solid in picture.solids if solid.name.startswith("rail")]
+    ends = rail.pose[:3, 3] + np.outer((-1, 1), rail.size[1] * rail.pose[:3, 2])
+    np.testing.assert_allclose(ends, [[-0.5 - 4 * picture.radius, 0, 1], [2 + 4 * picture.radius, 0, 1]], atol=1e-12)
+    assert rail.body == -1
 
 
 def test_rods_are_the_bars_of_stick_figures(model):
@@ -101,7 +113,7 @@ def test_shapes_take_the_place_of_their_body_only(model):
     T[:3, 3] = (0, 0, 0.25)
     shaped = with_shapes(model, Shape("tip", "sphere", (0.2,), T))
     picture = scene(shaped, model.neutral)
-    assert kinds(picture) == ["constraint", "mass", "rod", "shape", "slider", "support", "support"]
+    assert kinds(picture) == ["constraint", "mass", "rail", "rod", "shape", "slider", "support", "support"]
     (ball,) = [solid for solid in picture.solids if solid.name.startswith("shape")]
     assert ball.body == model.bodies.index("arm")
     np.testing.assert_allclose(ball.pose[:3, 3], (0, 0, -1.75))

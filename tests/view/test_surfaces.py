@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from symplectree.errors import ModelError
-from symplectree.view.scene import Line, Solid
-from symplectree.view.surfaces import coarser, line_surface, surface
+from symplectree.view.solids import Solid
+from symplectree.view.surfaces import coarser, surface
 
 
 def volume(vertices, faces):
@@ -29,14 +29,6 @@ def volume(vertices, faces):
 def test_volumes(kind, size, exact, less):
     found = volume(*surface(Solid("s", -1, kind, size, np.eye(4), (1, 1, 1))))
     assert exact * (1 - less) <= found <= exact * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("kind", ["wire", "rail", "spring"])
-def test_lines_reach_from_end_to_end(kind):
-    vertices, faces = line_surface(Line(kind, (0, (0, 0, 0)), (1, (0, 0, 0)), 0.01))
-    assert volume(vertices, faces) > 0
-    np.testing.assert_allclose([vertices[:, 2].min(), vertices[:, 2].max()], [0, 1], atol=0.01)
-    assert np.linalg.norm(vertices[:, :2], axis=1).max() < 0.013
 
 
 def test_unknown_kinds_are_refused():

@@ -10,7 +10,7 @@ import symplectree as st
 from robot_files import load_quietly
 from robot_texts import in_file, mjcf
 from symplectree.view.film import film
-from symplectree.view.video import paint
+from symplectree.view.painter import Painter, paint
 
 
 def test_the_file_can_be_read_back_and_moves(swing, tmp_path, monkeypatch):
@@ -46,6 +46,20 @@ def test_a_floor_that_reaches_behind_the_camera_hides_nothing(tmp_path):
     traj = st.simulate(model, model.neutral, duration=0.6, dt=0.01)
     last = list(paint(film(traj), (300, 200)))[-1].astype(int)  # the ball has fallen through
     assert (last[..., 0] - last[..., 1] > 40).sum() > 100
+
+
+def test_words_shadows_and_the_ground_are_there(swing):
+    """Title at the top, time at the left, the trail's name at the right, the grid's measure below; shadows, grey."""
+    pictures = film(swing, trails=["tip"])
+    plain, titled = Painter(pictures, (600, 400)), Painter(pictures, (600, 400), title="A swing", speed=0.5)
+    with_title, without = (painter.paint(30).astype(int) for painter in (titled, plain))
+    changed = np.argwhere(np.abs(with_title - without).max(axis=2) > 60)
+    assert len(changed) > 100 and changed[:, 0].max() < 40  # rows of pixels
+    ink = without.max(axis=2) < 130
+    assert ink[:40, :150].any() and ink[-40:, :150].any()
+    red = (without[..., 0] - without[..., 1] > 100)[:40, -100:]
+    assert red.any()
+    assert (np.abs(without - (222, 225, 230)).max(axis=2) < 3).sum() > 200
 
 
 def test_a_film_that_ffmpeg_could_not_end_is_no_film(swing, tmp_path, monkeypatch):

@@ -141,6 +141,40 @@ def test_a_real_notebook_shows_the_page_inline_and_goes_on():
     assert len(picture.data["image/png"]) > 10_000
 
 
+REMOTE_CELLS = (
+    SCRIPT.replace("traj.show(browser=False)", "shown = traj.show(height=300)"),
+    "shown",
+    "traj.show(embed=False).stop()",
+)
+
+
+def test_a_notebook_on_another_computer_holds_the_page(monkeypatch, tmp_path, page):
+    """Colab's: the cell holds all of the page, which plays without any request."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "1")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in REMOTE_CELLS])
+    NotebookClient(notebook, timeout=120).execute()
+    (frame, said), shown, (served,) = (cell.outputs for cell in notebook.cells)
+    assert said.text == "went on\n" and not shown  # None
+    assert "127.0.0.1" in served.data["text/html"]
+    text = frame.data["text/html"]
+    assert re.match(r'<iframe srcdoc="[^"]*" width="100%" height="300"', text)
+    (tmp_path / "cell.html").write_text(f"<!doctype html><body>{text}</body>", encoding="utf-8")
+    page.page.goto((tmp_path / "cell.html").as_uri())
+    inner = page.page.frame_locator("iframe")
+    inner.locator("canvas[data-engine]").wait_for()
+    clock = inner.locator("#motion-time")
+    page.wait_until(lambda: clock.inner_text() not in ("", "0.00 s"), "playing")
+    assert {url.split(":")[0] for url in page.requests} <= {"file", "data", "blob", "about"}
+
+
+def test_embedding_needs_a_notebook(swing):
+    with pytest.raises(st.ModelError, match=r"use to_html\(path\)"):
+        swing.show(embed=True)
+
+
 def test_a_robot_is_seen_with_its_meshes(page):
     """The panda of example-robot-data: white arms with dark rings, from COLLADA files; no notes on its meshes."""
     mechanism = load_quietly(find("panda_description/urdf/panda.urdf"))

@@ -7,6 +7,7 @@
 #include "elements/element_forces.hpp"
 #include "integrators/body_action/step_code.hpp"
 #include "integrators/body_action/step_rounding.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -96,6 +97,7 @@ class CompiledScheme {
   }
 
   void flip() { std::swap(now_, next_); }
+  void carry(RunMemory& memory) { memory(farthest_, unseen_); }
   // Poses are not at hand here: they are made when coordinates of formulas go farther in a step than before, and now
   // and then.
   double turned(const double* q0, const double* q1) {

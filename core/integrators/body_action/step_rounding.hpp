@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "integrators/body_action/tree_elimination.hpp"
+#include "integrators/momentum_noise.hpp"
 
 namespace symplectree {
 
@@ -51,6 +52,8 @@ inline void estimate_noise(NewtonWorkspace& w, double h, const double* q1) {
     w.body_noise[body.parent][0] += torque + norm1(w.now->pose[i].r) * force;
     w.body_noise[body.parent][1] += force;
   }
+  if (m.user_forces)
+    add_user_noise(m, 0.5 * std::fabs(h), q1, w.displacement.data(), [unit](int) { return unit; }, w.noise);
 }
 
 // Is every entry of w.r, after residual, within `factor` of w.noise and of the rounding of what it is made of?

@@ -8,7 +8,7 @@
 #include "elements/pair_elements.hpp"
 #include "elements/user_elements_ad.hpp"
 #include "integrators/body_action/body_actions.hpp"
-#include "integrators/body_action/joint_terms.hpp"
+#include "integrators/joint_terms.hpp"
 
 namespace symplectree {
 

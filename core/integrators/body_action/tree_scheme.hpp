@@ -2,6 +2,7 @@
 #pragma once
 
 #include "integrators/body_action/root_direction.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -76,6 +77,7 @@ class TreeScheme {
     end_step<Action>(w_, StepEnds<double>{h, q0, q1}, tau, inputs, p);
   }
   void flip() { std::swap(w_.now, w_.next); }
+  void carry(RunMemory& memory) { memory(w_.noise, noise_age_, noise_h_); }
   double turned(const double*, const double*) const { return formula_turn(w_.m, *w_.now, *w_.next); }
 
   // Of velocities, then of rows; of prescribed ones what the residual would be is in `reaction`.

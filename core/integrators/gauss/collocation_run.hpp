@@ -26,7 +26,6 @@ class CollocationRun final : public Run {
     damped_ = m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m);
     const std::array<double, 4> mode = highest_mode(t_);
     for (int i = 0; i < W; ++i) mode_.set(i, mode[std::min(i, stages - 1)]);
-    for (int j = 0; j < stages; ++j) weighted_mode_[j] = mode[j] * t_.b[j];
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
@@ -41,7 +40,15 @@ class CollocationRun final : public Run {
   }
 
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion&) override {
-    return attempt(t, h, forces);
+    if (!damped_) return find_stages(t, h, forces);
+    if (stiff_ || measured_ == 0) measure(forces);
+    --measured_;
+    stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
+    if (find_stages(t, h, forces)) return true;
+    if (stiff_) return false;
+    measure(forces);  // drag may have grown since
+    stiff_ = true;
+    return find_stages(t, h, forces);
   }
 
   // v = M(q)⁻¹ p.
@@ -53,6 +60,10 @@ class CollocationRun final : public Run {
     const int known = std::min(known_, 1);
     reset(state.q.data(), state.x.data(), state.rates.data());
     known_ = known;
+  }
+  void carry(RunMemory& memory) override {
+    state_.carry(memory), newton_.carry(memory);
+    memory(last_, before_, known_, best_, h_, t_last_, h_last_, stiff_, measured_);
   }
   const RunState& state() const override { return state_; }
   const RunReport& report() const override { return report_; }
@@ -95,19 +106,6 @@ class CollocationRun final : public Run {
     return {forces.tau, forces.inputs};
   }
 
-  // One step, or part of one; false when the stages are not found, and the state stays.
-  bool attempt(double t, double h, const ForceSource& forces) {
-    if (!damped_) return find_stages(t, h, forces);
-    if (stiff_ || measured_ == 0) measure(forces);
-    --measured_;
-    stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
-    if (find_stages(t, h, forces)) return true;
-    if (stiff_) return false;
-    measure(forces);  // drag may have grown since
-    stiff_ = true;
-    return find_stages(t, h, forces);
-  }
-
   // How velocities decay at the state.
   void measure(const ForceSource& forces) {
     velocity(slope_.data());
@@ -124,15 +122,17 @@ class CollocationRun final : public Run {
     predict(t, forces, regular_ ? StepPlace{} : place);
     if (stiff_) newton_.factorize(h, lift_);
     const std::vector<double> drag = stiff_ ? newton_.drag() : std::vector<double>();
+    const double* tau = forces.varies() ? forces.tau : nullptr;
     const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
     const StageSums<W> sums{h, t_.stages, a_};
     StageChange last{INFINITY, INFINITY, INFINITY};
     for (int it = 0; it < max_iterations_; ++it) {
       ++report_.iterations;
       together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
-      if (stiff_) newton_.correct(h, lift_, start_, z_, rate_);
+      if (stiff_) newton_.correct(h, start_, z_, rate_);
       if (it == 0)
-        together ? residual_.scale(sums, start_, rate_, all_, drag) : residual_.scale(sums, start_, rate_, one_, drag);
+        together ? residual_.scale(sums, start_, rate_, all_, drag)
+                 : residual_.scale(sums, start_, rate_, one_, drag, tau);
       const StageChange change = residual_.change(sums, rate_, newest_);
       if (!std::isfinite(change.rates)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
@@ -187,13 +187,14 @@ class CollocationRun final : public Run {
     z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
   }
 
-  // What joint dampers have more weight by, from the rates of velocities, after place_stage.
+  // What dampers have more weight by, from the rates of velocities, after place_stage; those of joints in any case.
   void lift_stages(double h) {
-    for (const int j : lift_.velocities) {
-      double sum = 0;
-      for (int i = 0; i < t_.stages; ++i) sum += weighted_mode_[i] * rate_[j][i];
-      z_[m_.nv + j] -= Pack<W>(h * lift_(j, h) * sum) * mode_;
+    if (stiff_) {
+      const Eigen::VectorXd lifted = newton_.lifted_momentum(h, rate_);
+      for (int j = 0; j < m_.nv; ++j) z_[m_.nv + j] -= Pack<W>(lifted[j]) * mode_;
+      return;
     }
+    for (const int j : lift_.velocities) z_[m_.nv + j] -= Pack<W>(h * lift_(j, h) * newton_.highest(rate_[j])) * mode_;
   }
 
   // rate_ ← those of all stages side by side; newest_ ← the rates before.
@@ -287,10 +288,9 @@ class CollocationRun final : public Run {
   static constexpr int kMeasureAgain = 32;  // steps after which the rate of decay is looked at again
   DamperLift lift_;
   StageNewton newton_;
-  Pack<W> mode_;                           // the highest mode at the stages
-  std::array<double, 4> weighted_mode_{};  // times the weights b
-  bool damped_ = false, stiff_ = false;    // do forces depend on velocities? do these decay within a step?
-  int measured_ = 0;                       // for how many steps the rate of decay still counts
+  Pack<W> mode_;                         // the highest mode at the stages
+  bool damped_ = false, stiff_ = false;  // do forces depend on velocities? do these decay within a step?
+  int measured_ = 0;                     // for how many steps the rate of decay still counts
 };
 
 }  // namespace symplectree

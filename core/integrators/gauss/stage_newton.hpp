@@ -9,6 +9,7 @@
 #include "dynamics/aba.hpp"
 #include "dynamics/element_derivatives.hpp"
 #include "integrators/gauss/gauss_nodes.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -24,7 +25,7 @@ inline std::array<double, 4> highest_mode(const Tableau& t) {
   return out;
 }
 
-// L: for a joint damper c the stages have A + δ w wᵀ diag(b) in place of A, δ = z/(1 + z)/(4s − 2) with z = |h| c/m.
+// L: for a damper c the stages have A + δ w wᵀ diag(b) in place of A, δ = z/(1 + z)/(4s − 2) with z = |h| c/m.
 // With δ = 1/(4s − 2) the multiplier of a damped momentum is that of Radau's methods, zero for z → ∞ (Hairer and
 // Wanner II, IV.5); δ = O(h) keeps the order 2s. m is the inertia that the damper works against where all coordinates
 // are zero.
@@ -45,6 +46,9 @@ class DamperLift {
   }
 
   std::vector<int> velocities;  // that have one
+
+  double damping(int j) const { return damping_[j]; }
+  double share() const { return share_; }
 
   double operator()(int j, double h) const {
     const double z = std::fabs(h) * rate_[j];
@@ -98,10 +102,20 @@ class StageNewton {
     return out;
   }
 
+  // What was measured.
+  void carry(RunMemory& memory) {
+    for (Eigen::MatrixXd* M : {&C_, &inverse_, &decay_}) {
+      std::vector<double> numbers(M->data(), M->data() + M->size());
+      memory(numbers);
+      *M = Eigen::Map<const Eigen::MatrixXd>(numbers.data(), numbers.empty() ? 0 : m_.nv, numbers.empty() ? 0 : m_.nv);
+    }
+  }
+
   void factorize(double h, const DamperLift& lift) {
     const int n = m_.nv, s = t_.stages;
-    Eigen::MatrixXd lifted = Eigen::MatrixXd::Zero(n, n), all = Eigen::MatrixXd::Identity(s * n, s * n);
-    for (int j : lift.velocities) lifted.row(j) = lift(j, h) * inverse_.row(j);
+    Eigen::MatrixXd all = Eigen::MatrixXd::Identity(s * n, s * n);
+    lift_others(h, lift);
+    const Eigen::MatrixXd lifted = L_ * inverse_;
     for (int i = 0; i < s; ++i)
       for (int j = 0; j < s; ++j)
         all.block(i * n, j * n, n, n) += h * (t_.a[i][j] * decay_ + (mode_[i] * mode_[j] * t_.b[j]) * lifted);
@@ -111,8 +125,7 @@ class StageNewton {
   // rate ← rates of (c, π, G) of the stages after Newton's step, from those at z, the stages (c, π) of a step from
   // `start`.
   template <int W>
-  void correct(double h, const DamperLift& lift, const std::vector<double>& start, const std::vector<Pack<W>>& z,
-               std::vector<Pack<W>>& rate) {
+  void correct(double h, const std::vector<double>& start, const std::vector<Pack<W>>& z, std::vector<Pack<W>>& rate) {
     const int n = m_.nv, s = t_.stages;
     Eigen::VectorXd g(s * n);
     for (int i = 0; i < s; ++i)
@@ -121,11 +134,8 @@ class StageNewton {
         for (int j = 0; j < s; ++j) sum += t_.a[i][j] * rate[n + k][j];
         g[i * n + k] = start[n + k] + h * sum - z[n + k][i];
       }
-    for (int k : lift.velocities) {
-      double mean = 0;
-      for (int j = 0; j < s; ++j) mean += mode_[j] * t_.b[j] * rate[k][j];
-      for (int i = 0; i < s; ++i) g[i * n + k] -= h * lift(k, h) * mode_[i] * mean;
-    }
+    const Eigen::VectorXd lifted = lifted_momentum(h, rate);
+    for (int i = 0; i < s; ++i) g.segment(i * n, n) -= mode_[i] * lifted;
     const Eigen::VectorXd y = lu_.solve(g);
     for (int i = 0; i < s; ++i) {
       const Eigen::VectorXd v = inverse_ * y.segment(i * n, n), f = -C_ * v;
@@ -137,7 +147,37 @@ class StageNewton {
       for (int i = s; i < W; ++i) r.set(i, r[s - 1]);
   }
 
+  // h L times the highest mode of the velocities: what dampers have more weight by at each stage, over the mode there.
+  template <int W>
+  Eigen::VectorXd lifted_momentum(double h, const std::vector<Pack<W>>& rate) const {
+    Eigen::VectorXd mean(m_.nv);
+    for (int k = 0; k < m_.nv; ++k) mean[k] = highest(rate[k]);
+    return h * (L_ * mean);
+  }
+
+  // The highest mode of a rate over the step.
+  template <int W>
+  double highest(const Pack<W>& rate) const {
+    double sum = 0;
+    for (int j = 0; j < t_.stages; ++j) sum += mode_[j] * t_.b[j] * rate[j];
+    return sum;
+  }
+
  private:
+  // L_ ← L of joint dampers, and of all else that damps, C', the same with z = h C' M⁻¹ in place of numbers.
+  void lift_others(double h, const DamperLift& lift) {
+    const int n = m_.nv;
+    L_ = Eigen::MatrixXd::Zero(n, n);
+    Eigen::MatrixXd others = C_;
+    for (int j : lift.velocities) others(j, j) -= lift.damping(j);
+    if (others.cwiseAbs().maxCoeff() > 1e-12 * C_.cwiseAbs().maxCoeff() && others.trace() > 0) {
+      const Eigen::MatrixXd z = std::fabs(h) * others * inverse_;
+      const Eigen::MatrixXd L = lift.share() * (Eigen::MatrixXd::Identity(n, n) + z).partialPivLu().solve(z * others);
+      if (L.allFinite()) L_ = L;
+    }
+    for (int j : lift.velocities) L_(j, j) += lift(j, h);
+  }
+
   using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
   template <int W>
@@ -150,7 +190,7 @@ class StageNewton {
   std::array<double, 4> mode_;
   ElementWorkspace<double> e_;
   Workspace<double> w_;
-  Eigen::MatrixXd C_, inverse_, decay_;
+  Eigen::MatrixXd C_, inverse_, decay_, L_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
 };
 

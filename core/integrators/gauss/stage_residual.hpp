@@ -54,10 +54,11 @@ class StageResidual {
   }
 
   // What may be left of each equation, from the rates of (c, π, G) in a step from `start`, of which `flow` has the last
-  // state, or all side by side; `drag` (nv, or none) is the damping of each velocity, by which its rounding counts.
+  // state, or all side by side; `drag` (nv, or none) is the damping of each velocity, by which its rounding counts, and
+  // `tau` (nv, or none) forces whose terms may cancel.
   template <class T>
   void scale(const StageSums<W>& sums, const std::vector<double>& start, const std::vector<Pack<W>>& rate,
-             const ChartFlow<T>& flow, const std::vector<double>& drag) {
+             const ChartFlow<T>& flow, const std::vector<double>& drag, const double* tau = nullptr) {
     const int n = m_.nv, size = velocity_of_.size();
     const double step = std::fabs(sums.h);
     std::fill(speed_.begin(), speed_.end(), 0.0);
@@ -85,6 +86,7 @@ class StageResidual {
       double noise = k < n ? position_noise(k, step, start[k]) : momentum_noise(k);
       if (k >= n && !drag.empty())
         noise += kUnit * kComputed * step * drag[velocity_of_[k]] * speed_[root_[m_.body_of[velocity_of_[k]]]];
+      if (k >= n && tau) noise += kUnit * kComputed * step * std::fabs(tau[velocity_of_[k]]);
       allowed_[k] = Pack<W>(step) / larger(Pack<W>(noise), Pack<W>(tolerance_) * allowed_[k]);
       noise_[k] = step / noise;
     }

@@ -11,6 +11,7 @@
 #include "integrators/midpoint/midpoint_dense.hpp"
 #include "integrators/midpoint/midpoint_newton.hpp"
 #include "integrators/momentum_noise.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -34,6 +35,7 @@ class MidpointScheme {
 
   void place(const double*) {}
   void flip() {}
+  void carry(RunMemory&) {}
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void learn(double, const double*, const double*) {}
 
@@ -86,9 +88,9 @@ class MidpointScheme {
   void next_direction(double, const double*, const double*, double*) {}
 
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    return rows_.at_floor(factor) && noise_.covers(mid_.at, r_, scale_, factor, [&](const Body& b, int j) {
-      return coordinate_rounding(b, j, mid_.v[j], h, q1);
-    });
+    return rows_.at_floor(factor) &&
+           noise_.covers({h, mid_.q.data(), mid_.v.data(), mid_.at}, r_, scale_, factor,
+                         [&](const Body& b, int j) { return coordinate_rounding(b, j, mid_.v[j], h, q1); });
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {

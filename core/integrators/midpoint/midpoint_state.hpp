@@ -7,7 +7,7 @@
 
 #include "elements/element_forces.hpp"
 #include "elements/user_elements_ad.hpp"
-#include "integrators/body_action/joint_terms.hpp"
+#include "integrators/joint_terms.hpp"
 #include "integrators/midpoint/midpoint_block.hpp"
 
 namespace symplectree {

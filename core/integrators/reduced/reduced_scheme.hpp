@@ -10,6 +10,7 @@
 #include "integrators/body_action/step_rows.hpp"
 #include "integrators/momentum_noise.hpp"
 #include "integrators/reduced/reduced_newton.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 
@@ -30,6 +31,10 @@ class ReducedScheme {
 
   void place(const double*) { known_ = 0; }
   void flip() {}
+  void carry(RunMemory& memory) {
+    for (Pair& pair : pairs_) memory(pair.s, pair.a);
+    memory(begun_, known_);
+  }
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void set_prescribed(const std::vector<char>& velocities) {
     prescribed_ = velocities;
@@ -97,9 +102,9 @@ class ReducedScheme {
   void next_direction(double h, const double* q0, const double* q1, double* delta) { direction(h, q0, q1, delta); }
 
   bool at_floor(double h, const double*, const double* q1, double factor) {
-    return rows_.at_floor(factor) && noise_.covers(step_.next.w, r_, scale_, factor, [&](const Body& b, int j) {
-      return coordinate_rounding(b, j, step_.v[j], h, q1);
-    });
+    return rows_.at_floor(factor) &&
+           noise_.covers({h, q1, step_.v.data(), step_.next.w}, r_, scale_, factor,
+                         [&](const Body& b, int j) { return coordinate_rounding(b, j, step_.v[j], h, q1); });
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {

@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from symplectree.cli.say import Misuse, report, waiting
 from symplectree.constraints.assembly import CLOSED, assemble, start_errors
 from symplectree.dynamics.arguments import configuration
-from symplectree.errors import ModelError, ResultError
-from symplectree.io import ROBOTS, bundled_models, load, load_trajectory, loads
+from symplectree.errors import ResultError
+from symplectree.io import ROBOTS, bundled_models, load, load_trajectory
 from symplectree.io.atomic_write import checked_path
 from symplectree.io.results import SUFFIXES
 from symplectree.lie import Array
@@ -27,12 +27,7 @@ def mechanism_of(given: str, base: Base = "auto", packages: Packages = None) -> 
     for folder in packages or ():
         if not folder.is_dir():
             raise Misuse(f"--packages {folder}: there is no such folder")
-    if Path(given).suffix or Path(given).exists():
-        return load(given, base=base, packages=packages)
-    try:
-        return loads(bundled_models.text(given))
-    except ModelError as error:
-        raise Misuse(f"{given} is no file, and {error}") from None
+    return load(given, base=base, packages=packages)
 
 
 def is_result(given: str) -> bool:
@@ -93,8 +88,7 @@ def write_page(trajectory: Trajectory, path: Path | None) -> None:
     """An HTML page or a film, by the method of Trajectory that makes it."""
     if path is None:
         return
-    with waiting(f"drawing {path}"):
-        (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
+    (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
     report("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
 
 

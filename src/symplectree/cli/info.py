@@ -1,5 +1,9 @@
 """`symplectree info`"""
 
+from typing import Any
+
+import numpy as np
+
 from symplectree.cli.files import Base, is_result, mechanism_of, trajectory_in
 from symplectree.cli.say import report, summarize
 
@@ -23,7 +27,7 @@ def info(file: str, /, *, base: Base = "auto") -> None:
         mechanism = mechanism_of(file, base)
         print(mechanism.build().info())
         if mechanism.initial:
-            print("starts at " + ", ".join(f"{name} = {value}" for name, value in mechanism.initial.items()))
+            print("starts at " + ", ".join(f"{name} = {_shown(value)}" for name, value in mechanism.initial.items()))
         return
     trajectory = trajectory_in(file)
     settings = trajectory.settings
@@ -36,3 +40,8 @@ def info(file: str, /, *, base: Base = "auto") -> None:
         report("steps", f"dt = {settings.dt:g} s, {settings.steps} steps, every {settings.save_every} kept{stopped}")
     summarize(trajectory)
     print(trajectory.model.info())
+
+
+def _shown(value: Any) -> str:
+    numbers = [f"{x:.6g}" for x in np.atleast_1d(value)]
+    return numbers[0] if len(numbers) == 1 else f"({', '.join(numbers)})"

@@ -12,13 +12,14 @@ def plot(file: str, /, *what: str, out: Path | None = None) -> None:
     ```sh
     symplectree plot run.nc
     symplectree plot run.nc energy momentum --out energy.png
-    symplectree plot run.nc shoulder phase:elbow --out elbow.svg
+    symplectree plot run.nc shoulder phase:elbow path:tip --out elbow.svg
     ```
 
     Args:
         file: A file of results.
-        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", names of coordinates or joints, or
-            "phase:NAME", a velocity over its coordinate; energy and coordinates when left out.
+        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", "multipliers", "prescribed_forces",
+            names of coordinates, joints or frames, "phase:NAME", a velocity over its coordinate, or "path:FRAME", the way
+            of a frame in a plane; energy and coordinates when left out.
         out: The picture (.png, .svg, .pdf); when left out, named as the results, ending in .png.
     """
     path = Path(file).with_suffix(".png") if out is None else out

@@ -24,6 +24,7 @@ from symplectree.errors import ConvergenceError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, Reduced, SemiImplicitEuler, Variational
 from symplectree.io.results import SUFFIXES
 from symplectree.mechanism import Mechanism, Model
+from symplectree.mechanism.doubts import start_questions
 from symplectree.simulation.simulate import resume as go_on
 from symplectree.simulation.simulate import simulate
 from symplectree.simulation.trajectory import Trajectory
@@ -54,6 +55,7 @@ def run(
     method: Literal["variational", "reduced", "rk4", "euler", "adaptive"] | None = None,
     action: Literal["cayley", "chord", "exp", "midpoint"] | None = None,
     order: Literal[2, 4, 6, 8] | None = None,
+    accuracy: float | None = None,
     solver: Literal["newton", "riqn", "broyden", "dense"] | None = None,
     save_every: Annotated[int | None, Parameter(converter=_whole)] = None,
     out: Path | None = None,
@@ -89,9 +91,11 @@ def run(
         method: How to step; variational when left out, reduced for floating mechanisms, the others to compare with.
         action: Of variational: how motion becomes momentum; cayley when left out.
         order: Of variational: order of accuracy; 2 when left out.
+        accuracy: Of variational: error of the energy, relative to what is exchanged, such as 1e-6; steps are divided as
+            the motion needs it, and dt is the time between states.
         solver: Of variational: how a step is found; newton when left out.
         save_every: Keep every so many steps; 1 when left out.
-        out: File for the results: .nc (netCDF4/HDF5, written while the run goes on), .npz, .csv.
+        out: File for the results: .nc (netCDF4/HDF5, written while the run goes on), .npz, .mat, .csv.
         html: File for an animation that any browser shows.
         video: File for a film (.mp4).
         plot: File for curves of energy and coordinates (.png, .svg, .pdf).
@@ -103,8 +107,8 @@ def run(
         writable(path, endings)
     begin = time.perf_counter()
     if resume is not None:
-        fresh = (model, dt, set, velocity, force, hold, method, action, order, solver, save_every, out, base, packages)
-        if any(given is not None for given in fresh):
+        fresh = (model, dt, set, velocity, force, hold, method, action, order, accuracy, solver, save_every, out)
+        if any(given is not None for given in (*fresh, base, packages)):
             raise Misuse(
                 "--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot"
             )
@@ -112,7 +116,7 @@ def run(
     else:
         if model is None:
             raise Misuse("which model? Give a file or a name: symplectree run MODEL, or see symplectree run --help")
-        chosen = _method(method, action, order, solver)
+        chosen = _method(method, action=action, order=order, solver=solver, accuracy=accuracy)
         mechanism = mechanism_of(model, base or "auto", packages)
         settings: dict[str, Any] = {
             "v0": _values("--velocity", velocity) or None,
@@ -149,6 +153,8 @@ def _new(
 ) -> Trajectory:
     built = mechanism.build()
     q0 = start_of(built, mechanism.initial, start)
+    for question in start_questions(built, start):
+        note(f"question: {question}")
     held = {name: q0[built.coordinates.index(name)] for name in built.massless}
     if held:
         report("held", f"{', '.join(held)}, which move no mass")
@@ -217,8 +223,8 @@ def _place(model: Model, q: Any, name: str) -> Any:
     raise Misuse(unknown_coordinate(model, name, [*model.joints, *model.coordinates]))
 
 
-def _method(method: str | None, action: Any, order: Any, solver: Any) -> Method:
-    given = {n: v for n, v in (("action", action), ("order", order), ("solver", solver)) if v is not None}
+def _method(method: str | None, **options: Any) -> Method:
+    given = {name: value for name, value in options.items() if value is not None}
     if method in (None, "variational"):
         return Variational(**given)
     if given:

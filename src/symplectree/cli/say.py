@@ -8,6 +8,7 @@ import numpy as np
 
 from symplectree.lie import Array
 from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import counted
 
 
 class Misuse(Exception):
@@ -40,7 +41,7 @@ def waiting(what: str) -> Iterator[None]:
 def summarize(trajectory: Trajectory) -> None:
     """Time, energy, loops."""
     model, t, energy = trajectory.model, trajectory.t, trajectory.energy
-    report("states", f"{len(t)}, {model.nv} degrees of freedom, {t[0]:g} to {t[-1]:g} s")
+    report("states", f"{len(t)}, {counted(model.nq, 'coordinate')}, {t[0]:g} to {t[-1]:g} s")
     change, exchanged = _largest(energy - energy[0]), float(np.ptp(trajectory.kinetic))
     report(
         "energy",

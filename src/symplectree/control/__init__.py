@@ -12,11 +12,12 @@ from symplectree.control.costs import Cost, EffortCost, FormulaCost, PoseCost, Q
 from symplectree.control.direct import DirectProblem, DirectResult
 from symplectree.control.feedback import Feedback
 from symplectree.control.lqr import Regulator, lqr, tvlqr
+from symplectree.control.motion import WarmStart
 from symplectree.control.shape_motion import ShapeMotion, ShapeMotionResult
 from symplectree.control.stagewise import StagewiseNewton, StagewiseResult
 
 __all__ = [
     "Condition", "CoordinateBounds", "Cost", "DirectProblem", "DirectResult", "EffortCost", "Feedback", "FormulaCost",
     "FrameBounds", "PoseCost", "QuadraticCost", "Regulator", "ShapeMotion", "ShapeMotionResult", "StagewiseNewton",
-    "StagewiseResult", "VelocityBounds", "balance", "follow", "lqr", "tvlqr",
+    "StagewiseResult", "VelocityBounds", "WarmStart", "balance", "follow", "lqr", "tvlqr",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from symplectree.dynamics.increments import Increments
 from symplectree.formula.rigid import quaternion_product
+from symplectree.formula.tape import Tape, from_casadi
 from symplectree.lie import Array, hat, quaternion_matrix
 from symplectree.mechanism.model import JointPlace, Model
 
@@ -26,20 +27,19 @@ class Chart(Increments):
         super().__init__(model)
         self.model = model
 
-    def local(self, origin: Array, q: Array) -> tuple[Array, Array]:
-        """e = local(origin, q) and its derivative along increments of q, (nv,) and (nv, nv)."""
-        e, slope = self.difference(origin, q), np.eye(self.model.nv)
-        for place in self.curved:
-            value, jacobian, _ = _local(place.joint.nv)(origin[place.q], q[place.q], np.zeros(place.joint.nv))
-            e[place.v], slope[place.v, place.v] = np.asarray(value).ravel(), np.asarray(jacobian)
-        return e, slope
+    def retracted(self, q: Any, xi: Any) -> Any:
+        """q ⊕ ξ of CasADi symbols, to second order in ξ."""
+        import casadi as ca
 
-    def local_second(self, origin: Array, q: Array, weight: Array) -> Array:
-        """Second derivative of weight·local(origin, q ⊕ ξ) at ξ = 0, (nv, nv)."""
-        out = np.zeros((self.model.nv, self.model.nv))
+        out = ca.SX(q)
+        for i, j in zip(self.plain_q, self.plain_v, strict=True):
+            out[int(i)] += xi[int(j)]
         for place in self.curved:
-            _, _, second = _local(place.joint.nv)(origin[place.q], q[place.q], weight[place.v])
-            out[place.v, place.v] = np.asarray(second)
+            own, turn = xi[place.v], xi[place.v.start : place.v.start + 3]
+            at = q[_quaternion(place)]
+            out[_quaternion(place)] = _turned(ca, at, turn)
+            if place.joint.nv == 6:
+                out[place.q.start : place.q.start + 3] += _rotate(ca, at, own[3:] + ca.cross(turn, own[3:]) / 2)
         return out
 
     def embed(self, q: Array) -> Array:
@@ -104,8 +104,18 @@ def _left(q: Array) -> Array:
     return np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
 
 
+def local_tapes() -> list[Tape]:
+    """Of Ball and of Free: tapes of `local_function`."""
+    return [_local_tape(3), _local_tape(6)]
+
+
 @cache
-def _local(nv: int) -> Any:
+def _local_tape(nv: int) -> Tape:
+    return from_casadi(local_function(nv), "local")
+
+
+@cache
+def local_function(nv: int) -> Any:
     """casadi.Function (q₀, q, weight) → (e, ∂e/∂ξ, ∂²(weight·e)/∂ξ²) of Ball (nv = 3) or Free (nv = 6).
 
     q ⊕ ξ is replaced by its Taylor polynomial of second order, which leaves both derivatives at ξ = 0 exact.
@@ -115,7 +125,7 @@ def _local(nv: int) -> Any:
     SX: Any = ca.SX
     a, b, xi, weight = SX.sym("a", nv + 1), SX.sym("b", nv + 1), SX.sym("xi", nv), SX.sym("weight", nv)
     turn = xi[:3]
-    moved = quaternion_product(b[-4:], ca.vertcat(1 - ca.dot(turn, turn) / 8, turn / 2))
+    moved = _turned(ca, b[-4:], turn)
     relative = quaternion_product(ca.vertcat(a[-4], -a[-3:]), moved)
     relative = ca.if_else(relative[0] < 0, -relative, relative)
     w, y = relative[0], relative[1:]
@@ -133,6 +143,11 @@ def _local(nv: int) -> Any:
     second = ca.hessian(ca.dot(weight, e), xi)[0]
     outputs = [ca.substitute(ca.densify(x), xi, SX.zeros(nv)) for x in (e, ca.jacobian(e, xi), second)]
     return ca.Function("local", [a, b, weight], outputs, {"cse": True})
+
+
+def _turned(ca: Any, q: Any, turn: Any) -> Any:
+    """q exp(turn) of a quaternion, to second order."""
+    return quaternion_product(q, ca.vertcat(1 - ca.dot(turn, turn) / 8, turn / 2))
 
 
 def _bend(ca: Any, square: Any) -> Any:

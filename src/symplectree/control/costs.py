@@ -1,37 +1,58 @@
 """What a motion costs: weights on state and effort, poses to reach, formulas; sums of these.
 
 Costs of the motion ("way") are integrals over time, dt Σ c(q_k, v_k, u_k) over the steps; those at the end count once,
-c(q_K, v_K). All give exact first and second derivatives in increments of (q, p, u); none is of Gauss–Newton's kind.
+c(q_K, v_K). All give exact first and second derivatives in increments of (q, p, u); none is of Gauss–Newton's kind. The
+core computes them (core/control/costs.hpp), except those of classes that users derive from `Cost` and `BoundCost`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from symplectree.control.charts import local_tapes
 from symplectree.control.points import Point, Terms
 from symplectree.control.weights import Horizon, target_rows, weight_matrix
-from symplectree.dynamics import pose, pose_derivatives
 from symplectree.errors import ModelError
-from symplectree.lie import Array, placement
+from symplectree.formula.trace import tape_of
+from symplectree.lie import placement
 from symplectree.validation import array_or_empty, shown
 
 When = Literal["way", "end"]
 
 
+@dataclass(frozen=True)
+class NativeCost:
+    """A cost that the core knows: add(total, share) gives it to a core.TotalCost, `scale` times."""
+
+    when: When
+    add: Callable[[Any, Any], None]
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_when(self.when)
+
+
+def check_when(when: Any) -> None:
+    if when not in ("way", "end"):
+        raise ModelError(f"when is {shown(when)}; give 'way' or 'end'")
+
+
 class BoundCost(ABC):
-    """A cost over a horizon. `momenta` says whether derivatives are in p or in v, `moves` whether they need v at all."""
+    """A cost over a horizon, in Python.
+
+    `momenta` says whether derivatives are in p or in v, `moves` whether they need v at all.
+    """
 
     momenta: bool = False
     moves: bool = True
 
     def __init__(self, horizon: Horizon, when: When) -> None:
-        if when not in ("way", "end"):
-            raise ModelError(f"when is {shown(when)}; give 'way' or 'end'")
+        check_when(when)
         self.horizon, self.when = horizon, when
 
     def factor(self, point: Point) -> float:
@@ -53,49 +74,55 @@ class BoundCost(ABC):
 
 
 class TotalCost:
-    """A sum of bound costs: what optimisers ask, in (q, p, u)."""
+    """A sum of costs over a horizon, in (q, p, u): those of the core in `native`, others in Python."""
 
     def __init__(self, horizon: Horizon, cost: Any) -> None:
+        import symplectree._core as core
+
         if not isinstance(cost, Cost):
             raise ModelError(f"the cost is {shown(cost)}; give one of symplectree.control, such as EffortCost()")
         self.horizon, self.parts = horizon, cost.bind(horizon)
-
-    @classmethod
-    def of(cls, horizon: Horizon, parts: list[BoundCost]) -> TotalCost:
-        total = cls.__new__(cls)
-        total.horizon, total.parts = horizon, parts
-        return total
+        self.others = [part for part in self.parts if isinstance(part, BoundCost)]
+        self.native = core.TotalCost(
+            horizon.model.native, steps=horizon.steps, dt=horizon.dt, controls=len(horizon.controls)
+        )
+        for part in self.parts:
+            if isinstance(part, NativeCost):
+                part.add(self.native, core.CostShare(part.scale, part.when == "end"))
 
     def value(self, point: Point) -> float:
-        return sum(f * part.value(point) for part in self.parts if (f := part.factor(point)))
-
-    def along(self, points: list[Point]) -> float:
-        """What a motion costs, points 0 … K."""
-        return float(sum(part.along(points) for part in self.parts))
+        others = sum(f * part.value(point) for part in self.others if (f := part.factor(point)))
+        return float(self.native.value(point.k, point.q, point.p, point.u) + others)
 
     def terms(self, point: Point) -> Terms:
-        m = 2 * self.horizon.model.nv + len(self.horizon.controls)
-        by_momentum, by_velocity = Terms(0.0, np.zeros(m), np.zeros((m, m))), None
-        for part in self.parts:
-            if not (f := part.factor(point)):
-                continue
-            own = part.terms(point).times(f)
-            if part.momenta or not part.moves:
-                by_momentum = by_momentum.plus(own)
-            else:
-                by_velocity = own if by_velocity is None else by_velocity.plus(own)
-        if by_velocity is None:
-            return by_momentum
-        if not np.isfinite(by_velocity.gradient).all():  # a formula may have no derivative here
-            return Terms(np.nan, np.full(m, np.nan), np.full((m, m), np.nan))
-        return by_momentum.plus(point.of_momenta(by_velocity))
+        gradient, hessian = self.native.derivatives(point.k, point.q, point.p, point.u)
+        terms = Terms(float(self.native.value(point.k, point.q, point.p, point.u)), gradient, hessian)
+        return terms.plus(terms_of(self.others, point, len(gradient))) if self.others else terms
+
+
+def terms_of(parts: list[BoundCost], point: Point, size: int) -> Terms:
+    """The sum of costs in Python, `size` numbers of (q, p, u)."""
+    by_momentum, by_velocity = Terms(0.0, np.zeros(size), np.zeros((size, size))), None
+    for part in parts:
+        if not (f := part.factor(point)):
+            continue
+        own = part.terms(point).times(f)
+        if part.momenta or not part.moves:
+            by_momentum = by_momentum.plus(own)
+        else:
+            by_velocity = own if by_velocity is None else by_velocity.plus(own)
+    if by_velocity is None:
+        return by_momentum
+    if not np.isfinite(by_velocity.gradient).all():  # a formula may have no derivative here
+        return Terms(np.nan, np.full(size, np.nan), np.full((size, size), np.nan))
+    return by_momentum.plus(point.of_momenta(by_velocity))
 
 
 class Cost(ABC):
     """Costs are added with +, and scaled by a number from the left."""
 
     @abstractmethod
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
         """The cost over a horizon, names resolved; raises ModelError naming what does not fit."""
 
     def __add__(self, other: Cost) -> Cost:
@@ -111,7 +138,7 @@ class Cost(ABC):
 class _Sum(Cost):
     parts: tuple[Cost, ...]
 
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
         return [bound for part in self.parts for bound in part.bind(horizon)]
 
 
@@ -120,8 +147,13 @@ class _Scaled(Cost):
     scale: float
     cost: Cost
 
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
-        return [_ScaledBound(self.scale, bound) for bound in self.cost.bind(horizon)]
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
+        return [
+            replace(bound, scale=self.scale * bound.scale)
+            if isinstance(bound, NativeCost)
+            else _ScaledBound(self.scale, bound)
+            for bound in self.cost.bind(horizon)
+        ]
 
 
 class _ScaledBound(BoundCost):
@@ -155,38 +187,16 @@ class QuadraticCost(Cost):
     v_target: Any = None
     when: When = "way"
 
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
-        return [_BoundQuadratic(horizon, self)]
-
-
-class _BoundQuadratic(BoundCost):
-    def __init__(self, horizon: Horizon, cost: QuadraticCost) -> None:
-        super().__init__(horizon, cost.when)
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
         names = horizon.model.velocities
-        self.Wq, self.Wv = weight_matrix(cost.q, names, "weight q"), weight_matrix(cost.v, names, "weight v")
-        self.q_target = target_rows(horizon, cost.q_target, "q", "q_target")
-        self.v_target = target_rows(horizon, cost.v_target, "v", "v_target")
-        self.moves = bool(np.any(self.Wv))
-
-    def _targets(self, k: int) -> tuple[Array, Array]:
-        return self.q_target[min(k, len(self.q_target) - 1)], self.v_target[min(k, len(self.v_target) - 1)]
-
-    def value(self, point: Point) -> float:
-        q, v = self._targets(point.k)
-        e = self.horizon.chart.difference(q, point.q)
-        f = point.v - v if self.moves else np.zeros_like(v)
-        return float(0.5 * e @ self.Wq @ e + 0.5 * f @ self.Wv @ f)
-
-    def terms(self, point: Point) -> Terms:
-        n, nu, chart = self.horizon.model.nv, len(self.horizon.controls), self.horizon.chart
-        q, v = self._targets(point.k)
-        e, slope = chart.local(q, point.q)
-        f = point.v - v if self.moves else np.zeros(n)
-        gradient, hessian = np.zeros(2 * n + nu), np.zeros((2 * n + nu, 2 * n + nu))
-        gradient[:n], gradient[n : 2 * n] = slope.T @ self.Wq @ e, self.Wv @ f
-        hessian[:n, :n] = slope.T @ self.Wq @ slope + chart.local_second(q, point.q, self.Wq @ e)
-        hessian[n : 2 * n, n : 2 * n] = self.Wv
-        return Terms(float(0.5 * e @ self.Wq @ e + 0.5 * f @ self.Wv @ f), gradient, hessian)
+        given = {
+            "q_weight": weight_matrix(self.q, names, "weight q"),
+            "v_weight": weight_matrix(self.v, names, "weight v"),
+            "q_target": target_rows(horizon, self.q_target, "q", "q_target"),
+            "v_target": target_rows(horizon, self.v_target, "v", "v_target"),
+            "curved": local_tapes() if horizon.chart.curved else [],
+        }
+        return [NativeCost(self.when, lambda total, share: total.add_quadratic(share, **given))]
 
 
 @dataclass(frozen=True)
@@ -200,32 +210,12 @@ class EffortCost(Cost):
     weight: Any = 1.0
     target: Any = None
 
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
-        return [_BoundEffort(horizon, self)]
-
-
-class _BoundEffort(BoundCost):
-    moves = False
-
-    def __init__(self, horizon: Horizon, cost: EffortCost) -> None:
-        super().__init__(horizon, "way")
-        self.W = weight_matrix(cost.weight, horizon.controls, "weight of effort")
-        self.target = target_rows(horizon, cost.target, "u", "target of effort")
-
-    def value(self, point: Point) -> float:
-        e = point.u - self.target[min(point.k, len(self.target) - 1)]
-        return float(0.5 * e @ self.W @ e)
-
-    def along(self, points: list[Point]) -> float:
-        e = np.array([point.u for point in points[:-1]]) - self.target
-        return float(0.5 * self.horizon.dt * np.sum(e * (e @ self.W)))
-
-    def terms(self, point: Point) -> Terms:
-        n = 2 * self.horizon.model.nv
-        e = point.u - self.target[min(point.k, len(self.target) - 1)]
-        gradient, hessian = np.zeros(n + len(e)), np.zeros((n + len(e), n + len(e)))
-        gradient[n:], hessian[n:, n:] = self.W @ e, self.W
-        return Terms(float(0.5 * e @ self.W @ e), gradient, hessian)
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
+        given = {
+            "weight": weight_matrix(self.weight, horizon.controls, "weight of effort"),
+            "target": target_rows(horizon, self.target, "u", "target of effort"),
+        }
+        return [NativeCost("way", lambda total, share: total.add_effort(share, **given))]
 
 
 @dataclass(frozen=True)
@@ -246,49 +236,22 @@ class PoseCost(Cost):
     rotation_weight: float = 1.0
     when: When = "end"
 
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
-        return [_BoundPose(horizon, self)]
-
-
-class _BoundPose(BoundCost):
-    moves = False
-
-    def __init__(self, horizon: Horizon, cost: PoseCost) -> None:
-        super().__init__(horizon, cost.when)
-        horizon.model.find_frame(cost.frame)
-        what = f"cost of frame {cost.frame!r}"
-        if cost.position is None and cost.rotation is None:
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
+        model, what = horizon.model, f"cost of frame {self.frame!r}"
+        frame = model.find_frame(self.frame)
+        if self.position is None and self.rotation is None:
             raise ModelError(f"{what}: give a position, a rotation, or both")
-        self.frame = cost.frame
-        self.W = weight_matrix(cost.position_weight, ("x", "y", "z"), f"position_weight of the {what}")
-        self.position = np.zeros((1, 3))
-        if cost.position is None:
-            self.W = np.zeros((3, 3))
+        W = weight_matrix(self.position_weight, ("x", "y", "z"), f"position_weight of the {what}")
+        r, R, position = 0.0, np.eye(3), np.zeros((1, 3))
+        if self.position is None:
+            W = np.zeros((3, 3))
         else:
-            self.position = _positions(cost.position, horizon.steps, what)
-        self.r, self.R = 0.0, np.eye(3)
-        if cost.rotation is not None:
-            self.r = float(weight_matrix(cost.rotation_weight, ("r",), f"rotation_weight of the {what}")[0, 0])
-            self.R = placement((0, 0, 0), cost.rotation)[:3, :3]
-
-    def value(self, point: Point) -> float:
-        T = pose(self.horizon.model, point.q, self.frame)
-        e = T[:3, 3] - self.position[min(point.k, len(self.position) - 1)]
-        return float(0.5 * e @ self.W @ e + 0.5 * self.r * (3 - np.sum(self.R * T[:3, :3])))
-
-    def terms(self, point: Point) -> Terms:
-        model = self.horizon.model
-        n, m = model.nv, 2 * model.nv + len(self.horizon.controls)
-        T = pose(model, point.q, self.frame)
-        first, second = (pose_derivatives(model, point.q, self.frame, order) for order in (1, 2))
-        e = T[:3, 3] - self.position[min(point.k, len(self.position) - 1)]
-        dx, dR = first[:, :3, 3], first[:, :3, :3]
-        gradient, hessian = np.zeros(m), np.zeros((m, m))
-        gradient[:n] = dx @ self.W @ e - 0.5 * self.r * np.einsum("iab,ab->i", dR, self.R)
-        qq = dx @ self.W @ dx.T + second[:, :, :3, 3] @ (self.W @ e)
-        qq -= 0.5 * self.r * np.einsum("ijab,ab->ij", second[:, :, :3, :3], self.R)
-        hessian[:n, :n] = 0.5 * (qq + qq.T)  # increments of one quaternion do not commute
-        return Terms(self.value(point), gradient, hessian)
+            position = _positions(self.position, horizon.steps, what)
+        if self.rotation is not None:
+            r = float(weight_matrix(self.rotation_weight, ("r",), f"rotation_weight of the {what}")[0, 0])
+            R = np.array(placement((0, 0, 0), self.rotation)[:3, :3])
+        given = {"frame": frame, "weight": W, "position": position, "rotation": R, "rotation_weight": r}
+        return [NativeCost(self.when, lambda total, share: total.add_pose(share, model=model.native, **given))]
 
 
 def _positions(given: Any, steps: int, what: str) -> Any:
@@ -312,33 +275,42 @@ class FormulaCost(Cost):
     of: Literal["qvu", "qpu"] = "qvu"
     when: When = "way"
 
-    def bind(self, horizon: Horizon) -> list[BoundCost]:
-        return [_BoundFormula(horizon, self)]
-
-
-class _BoundFormula(BoundCost):
-    def __init__(self, horizon: Horizon, cost: FormulaCost) -> None:
+    def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
         import casadi
 
-        super().__init__(horizon, cost.when)
-        if cost.of not in ("qvu", "qpu"):
-            raise ModelError(f"of is {shown(cost.of)}; give 'qvu' or 'qpu'")
-        self.momenta = cost.of == "qpu"
+        if self.of not in ("qvu", "qpu"):
+            raise ModelError(f"of is {shown(self.of)}; give 'qvu' or 'qpu'")
+        model = horizon.model
         SX: Any = casadi.SX
-        q, x = SX.sym("q", horizon.model.nq), SX.sym("x", horizon.model.nv)
+        q, x, xi = SX.sym("q", model.nq), SX.sym("x", model.nv), SX.sym("xi", model.nv)
         u = SX.sym("u", len(horizon.controls))
         try:
-            value = SX(cost.function(q, x, u))
+            value = SX(self.function(q, x, u))
         except Exception as error:
             raise ModelError(f"the formula of a cost failed on symbols: {error}") from error
         if value.shape != (1, 1):
             raise ModelError(f"the formula of a cost gives {value.shape[0]} by {value.shape[1]} numbers, not one")
-        z = casadi.vertcat(q, x, u)
-        hessian, gradient = casadi.hessian(value, z)
-        self._value = casadi.Function("cost", [q, x, u], [value])
-        self._terms = casadi.Function(
-            "terms", [q, x, u], [value, casadi.densify(gradient), casadi.densify(hessian)], {"cse": True}
-        )
+        along = casadi.substitute(value, q, horizon.chart.retracted(q, xi))
+        hessian, gradient = casadi.hessian(along, casadi.vertcat(xi, x, u))
+        at_rest = [casadi.substitute(casadi.densify(part), xi, SX.zeros(model.nv)) for part in (gradient, hessian)]
+        try:
+            given = {"value": tape_of([q, x, u], [value]), "derivatives": tape_of([q, x, u], at_rest)}
+        except ModelError:  # an operation that tapes do not have, or a number that is not finite
+            return [_BoundFormula(horizon, self, [q, x, u], [value, *at_rest])]
+        momenta = self.of == "qpu"
+        return [NativeCost(self.when, lambda total, share: total.add_formula(share, momenta=momenta, **given))]
+
+
+class _BoundFormula(BoundCost):
+    """A formula with operations that only CasADi has; its derivatives are in increments already."""
+
+    def __init__(self, horizon: Horizon, cost: FormulaCost, symbols: list[Any], terms: list[Any]) -> None:
+        import casadi
+
+        super().__init__(horizon, cost.when)
+        self.momenta = cost.of == "qpu"
+        self._value = casadi.Function("cost", symbols, terms[:1])
+        self._terms = casadi.Function("terms", symbols, terms, {"cse": True})
 
     def _arguments(self, point: Point) -> tuple[Any, Any, Any]:
         return point.q, point.p if self.momenta else point.v, point.u
@@ -348,9 +320,4 @@ class _BoundFormula(BoundCost):
 
     def terms(self, point: Point) -> Terms:
         value, gradient, hessian = (np.asarray(x) for x in self._terms(*self._arguments(point)))
-        nq, nv, chart = self.horizon.model.nq, self.horizon.model.nv, self.horizon.chart
-        T = np.zeros((len(hessian), len(hessian) - nq + nv))
-        T[:nq, :nv], T[nq:, nv:] = chart.embed(point.q), np.eye(len(hessian) - nq)
-        bent = T.T @ hessian @ T
-        bent[:nv, :nv] += chart.embed_second(point.q, gradient[:nq, 0])
-        return Terms(float(value[0, 0]), T.T @ gradient[:, 0], bent)
+        return Terms(float(value[0, 0]), gradient[:, 0], hessian)

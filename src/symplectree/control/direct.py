@@ -12,7 +12,7 @@ from symplectree.control.conditions import Condition, Rows, StateRow
 from symplectree.control.costs import Cost
 from symplectree.control.ends import check_closed, checked_pair
 from symplectree.control.ipopt import Outcome, minimize
-from symplectree.control.motion import start_of, trajectory_of
+from symplectree.control.motion import Rollout, start_of, trajectory_of
 from symplectree.control.points import Point
 from symplectree.control.problem import MotionResult, Problem
 from symplectree.control.reach import unmoved
@@ -51,8 +51,8 @@ class DirectProblem(Problem):
                                 conditions=[CoordinateBounds("cart", -1, 1)])
         result = problem.solve()
 
-    Each step is the variational integrator's own, so the controls of the result, applied in `simulate`, give the same
-    motion. All first and second derivatives are exact (`linearize`).
+    Each step is the variational integrator's own, undivided, so the controls of the result, applied in `simulate` with
+    `method=Variational(substeps=0)`, give the same motion. All first and second derivatives are exact (`linearize`).
 
     model: its inputs, or the nv forces when it has none, are the controls, constant over a step.
     cost, steps, duration, dt, method, limits, frames, prescribed: as of `StagewiseNewton`.
@@ -144,11 +144,12 @@ class DirectProblem(Problem):
         t, steps = self.programme, self.horizon.steps
         u, begin = [z[t.at(k)][t.nx :] for k in range(steps)], t.stages(z)[0].point
         q, v = (begin.q, begin.v) if self.start is None else self.start
+        rollout = Rollout(self.horizon, self.cost, self.method, exact=False)
         try:
-            qs, ps, _, _ = t.steps.roll(q, v, lambda k, _q, _p: u[k])
-        except (SymplectreeError, FloatingPointError):
+            rollout.begin(q, v, np.array(u))
+        except SymplectreeError:
             return None
-        return Point(self.horizon.model, steps, qs[-1], ps[-1], np.zeros(t.nu), last=True)
+        return rollout.end()
 
     def _condition_rows(self, rows: list[Rows]) -> list[Rows]:
         """Rows proper: bounds of coordinates become bounds of unknowns, and a fixed start is checked here."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from symplectree.control.charts import Chart
 from symplectree.dynamics import momenta
+from symplectree.integrators.controllers import StateFeedback
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 
@@ -38,6 +39,11 @@ class Feedback:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chart", Chart(self.model))
+
+    @property
+    def sampled(self) -> StateFeedback:
+        """The same law, evaluated by the core at the beginning of each step and held over it."""
+        return StateFeedback(self.gains, self.q, self.p, self.forces, dt=self.dt, limits=self.limits)
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         k = int(t / self.dt + 1e-6)

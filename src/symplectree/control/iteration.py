@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from symplectree.control.motion import Derivatives, Motion, Rollout
-from symplectree.control.riccati import Stages, Sweep, sweep
-from symplectree.errors import ConvergenceError, ModelError
-from symplectree.lie import Array
+from symplectree.control.motion import Rollout
+from symplectree.errors import ModelError
 
 if TYPE_CHECKING:
     from symplectree.control.reach import EndCost
@@ -19,54 +15,43 @@ CREEP = 20, 1e-6  # so many damped iterations that lower the cost by less than t
 
 
 class Search:
-    """The best motion so far, its history, and the steps that improve it.
+    """The steps that improve a motion, and their history; motion, derivatives and sweep are in `rollout.native`.
 
     | name | meaning |
     | --- | --- |
-    | motion, found, swept | the motion, derivatives along it, and the last sweep |
     | costs, slopes, lefts | history: cost, largest slope, largest number left of the given end |
     | damping | of the next sweep, a multiple of the cost's curvature `unit` |
     """
 
-    def __init__(
-        self,
-        rollout: Rollout,
-        limits: tuple[Array, Array],
-        motion: Motion,
-        *,
-        end: EndCost | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.rollout, self.limits, self.motion, self.end, self.progress = rollout, limits, motion, end, progress
+    def __init__(self, rollout: Rollout, *, end: EndCost | None = None, progress: bool = False) -> None:
+        self.rollout, self.native, self.end, self.progress = rollout, rollout.native, end, progress
+        self.other = rollout.other_cost if rollout.others else None
         self.damping, self.unit = 0.0, 1.0
         self.broken = 0  # motions that were tried and broke off
         self.costs: list[float] = []
         self.slopes: list[float] = []
         self.lefts: list[float] = []
-        self.found: Derivatives | None = None
-        self.swept: Sweep | None = None
+        self._sweep: tuple[float, bool] | None = None  # damping, and whether with second derivatives, of the last one
 
     def begin(self) -> None:
         """Derivatives along the first motion."""
-        if not self.differentiated(self.motion):
+        if not self.differentiated():
             raise ModelError("a step of the first guess cannot be differentiated; give gentler forces or a shorter dt")
 
     def minimize(self, tol: float, most: int) -> tuple[bool, str]:
         """Steps until the slope is below tol, relative; whether it is, and why it ended in words."""
         for count in range(most + 1):
-            assert self.found is not None
-            found = self.found
             slope = self.record()
-            self.unit = _curvature(found.stages)
-            if slope <= tol * found.scale:
+            self.unit = self.native.curvature + 1e-30
+            if slope <= tol * self.native.scale:
                 self.damping = 0.0
-                self._direction(found)
+                self.direction()
                 if self.end is None and self.damping > 0:
                     return False, _WORDS["level"].format(slope=slope)
                 return True, f"converged in {count} iterations: slope {slope:.3g}"
             if count == most:
                 break
-            outcome = "stuck" if self._creeps(count) else self._improve(found)
+            outcome = "stuck" if self._creeps(count) else self._improve()
             if outcome:
                 broken = _BROKEN.format(self.broken) if outcome == "stuck" and self.broken > len(self.costs) else ""
                 return outcome == "rounding", _WORDS[outcome].format(slope=slope) + broken
@@ -80,109 +65,91 @@ class Search:
 
     def record(self) -> float:
         """Record cost, slope and what is left of the end; returns the slope."""
-        assert self.found is not None
-        slope, left = self.slope(self.found), 0.0
+        cost, slope, left = float(self.native.motion.cost), float(self.native.slope), 0.0
         if self.end is not None:
-            left, _ = self.end.worst(self.rollout.end(self.motion.q[-1], self.motion.p[-1]))
-        self.costs.append(self.motion.cost)
+            left, _ = self.end.worst(self.rollout.end())
+        self.costs.append(cost)
         self.slopes.append(slope)
         self.lefts.append(left)
         if self.progress:
             end = "" if self.end is None else f"  end missed by {left:.3g}"
             count = len(self.costs) - 1
-            print(f"{count:4d}  cost {self.motion.cost:.10g}  slope {slope:.3g}  damping {self.damping:.3g}{end}")
+            print(f"{count:4d}  cost {cost:.10g}  slope {slope:.3g}  damping {self.damping:.3g}{end}")
         return slope
 
-    def slope(self, found: Derivatives) -> float:
-        """The largest slope over controls that may move against it."""
-        slope, (low, high), u = found.stages.slope, self.limits, self.motion.u
-        held = ((u <= low) & (slope > 0)) | ((u >= high) & (slope < 0))
-        return float(np.abs(np.where(held, 0.0, slope)).max())
-
-    def differentiated(self, motion: Motion) -> bool:
-        """Take the motion with its derivatives, unless a step that follows from the one before has no solution alone."""
-        try:
-            self.found = self.rollout.derivatives(motion)
-        except ConvergenceError:
+    def differentiated(self, damping: float | None = None) -> bool:
+        """Derivatives along the present motion, unless a step of it has no solution alone; the sweep comes along."""
+        if damping is not None:
+            self.damping = damping
+        self._sweep = None
+        if not self.rollout.differentiate(self.damping):
             return False
-        self.motion = motion
+        self._sweep = self.damping, self.rollout.exact
         return True
 
-    def room(self) -> tuple[Array, Array]:
-        """Limits of changes of the controls, (K, nu) each."""
-        low, high = self.limits
-        return low - self.motion.u, high - self.motion.u
+    def accept(self, damping: float) -> bool:
+        """Take the motion that was tried with its derivatives; False, and the one before, where it has none."""
+        before = self.damping
+        self.native.swap()
+        if self.differentiated(damping):
+            return True
+        self.native.swap()
+        self.differentiated(before)
+        return False
 
-    def exact(self, found: Derivatives) -> Stages:
-        """With second derivatives of the steps."""
-        s = found.stages
-        return Stages(s.A, s.B, s.H + found.bending, s.last, s.slope)
+    def sweep(self, damping: float, exact: bool) -> bool:
+        """The sweep under this damping; False when it has no minimum."""
+        if self._sweep != (damping, exact):
+            self._sweep = damping, exact
+            return bool(self.native.sweep(damping, exact))
+        return bool(self.native.swept)
 
-    def tried(self, steps: Array, gains: Array) -> Motion | None:
-        """The motion under changed controls u + steps + gains [δq; δp] within limits; None when it breaks off."""
-        motion, chart, (low, high) = self.motion, self.rollout.horizon.chart, self.limits
-        forward = motion.u + steps
-
-        def policy(k: int, q: Array, p: Array) -> Array:
-            off = np.concatenate([chart.difference(motion.q[k], q), p - motion.p[k]])
-            return np.minimum(np.maximum(forward[k] + gains[k] @ off, low), high)
-
-        return self.rollout.run(motion.q[0], motion.v[0], policy)
-
-    def _improve(self, found: Derivatives) -> str:
+    def _improve(self) -> str:
         """Take one step; "" when the cost fell, else why not."""
+        native = self.native
         while True:
-            step = self._direction(found)
-            if step is None:
+            if not self.direction():
                 return "flat"
-            if step.promised(1.0) <= 1e-15 * max(abs(self.motion.cost), 1e-300) and self.damping == 0:
-                return self._last_step(step)
-            for halving in range(12):
-                length = 0.5**halving
-                tried = self.tried(length * step.steps, step.gains)
-                self.broken += tried is None
-                if tried is None or self.motion.cost - tried.cost < 1e-4 * step.promised(length):
-                    continue
-                if self.differentiated(tried):
-                    self._relax(halving)
+            promised, cost = -(native.linear + native.quadratic), abs(native.motion.cost)
+            if promised <= 1e-15 * max(cost, 1e-300) and self.damping == 0:
+                return self._last_step()
+            halving = -1
+            while True:
+                halving, broken = native.line_search(halving + 1, self.other)
+                self.broken += broken
+                if halving < 0:
+                    break
+                if self.accept(self._relaxed(halving)):
                     return ""
             if not self._stiffen():
                 return "stuck"
 
-    def _last_step(self, step: Sweep) -> str:
+    def _last_step(self) -> str:
         """The cost can fall by rounding only: take the step if the cost does not rise beyond that, and stop."""
-        tried = self.tried(step.steps, step.gains)
-        if tried is None or tried.cost > self.motion.cost + 1e-14 * abs(self.motion.cost):
-            return "rounding"
-        if self.differentiated(tried):
-            self.record()
+        native = self.native
+        if native.tried(native.steps, self.other):
+            cost = native.motion.cost
+            if native.trial.cost <= cost + 1e-14 * abs(cost) and self.accept(0.0):
+                self.record()
         return "rounding"
 
-    def _direction(self, found: Derivatives) -> Sweep | None:
+    def direction(self) -> bool:
         """Exact second derivatives when they have a minimum, the cost's own when not, damped until one has."""
-        lower, upper = self.room()
-        exact = self.exact(found)
-        while True:
-            for stages in (exact, found.stages):
-                self.swept = sweep(stages, lower, upper, self.damping)
-                if self.swept is not None:
-                    return self.swept
+        kinds = (True, False) if self.rollout.exact else (False,)
+        while not any(self.sweep(self.damping, exact) for exact in kinds):
             if not self._stiffen():
-                return None
+                return False
+        return True
 
     def _stiffen(self) -> bool:
         self.damping = max(10 * self.damping, 1e-4 * self.unit)
         return self.damping < MOST_DAMPING * self.unit
 
-    def _relax(self, halvings: int) -> None:
-        if halvings <= 1:
-            self.damping = self.damping / 10 if self.damping > 1e-6 * self.unit else 0.0
-
-
-def _curvature(stages: Stages) -> float:
-    """The size of the cost's second derivatives in controls, of which damping is a multiple."""
-    last = stages.B[-1].T @ stages.last @ stages.B[-1]
-    return float(np.abs(stages.H[:, -stages.B.shape[2] :, :]).max() + np.abs(last).max()) + 1e-30
+    def _relaxed(self, halvings: int) -> float:
+        """The damping after a step that was halved so often."""
+        if halvings > 1:
+            return self.damping
+        return self.damping / 10 if self.damping > 1e-6 * self.unit else 0.0
 
 
 _BROKEN = "; {} motions that were tried broke off, since a step of them had no solution: take a shorter dt"

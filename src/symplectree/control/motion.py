@@ -1,122 +1,158 @@
-"""Motions that optimisers try: rolled out step by step, measured, differentiated along."""
+"""Motions that optimisers try: rolled out step by step, measured and differentiated along by the core."""
 
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from symplectree.control.costs import TotalCost
-from symplectree.control.points import Point, Terms
-from symplectree.control.riccati import Stages
-from symplectree.control.steps import Policy, Steps
+from symplectree.control.costs import BoundCost, TotalCost, terms_of
+from symplectree.control.points import Point
 from symplectree.control.weights import Horizon
-from symplectree.errors import ConvergenceError, ModelError
+from symplectree.dynamics import inverse_mass_product
+from symplectree.errors import ModelError
 from symplectree.integrators import Variational
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
 from symplectree.simulation.simulate import consistent_start, initial_state
 from symplectree.simulation.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
-class Motion:
-    """States (K+1, nq), (K+1, nv), (K+1, nv), controls (K, nu) and what they cost."""
+class WarmStart:
+    """Where to begin: controls u (K, nu) of a motion q (K+1, nq), p and v (K+1, nv), gains (K, nu, 2 nv) with which they
+    answer deviations from it, and multipliers of a given end."""
 
     q: Array
     p: Array
     v: Array
     u: Array
-    cost: float
-
-
-@dataclass(frozen=True)
-class Derivatives:
-    """Along a motion: the linear-quadratic problem, costates (K+1, 2 nv), and the part of H that the steps' own second
-    derivatives make (K, 2 nv + nu, …); `scale` is the size of the terms that the slope is a sum of."""
-
-    stages: Stages
-    costates: Array
-    bending: Array
-    scale: float
+    gains: Array
+    multipliers: Array
 
 
 class Rollout:
-    """The discrete mechanics and the cost of one problem. `exact`: whether with second derivatives of steps."""
+    """The discrete mechanics and the cost of one problem; `native` holds a motion and what is known of it.
 
-    def __init__(self, horizon: Horizon, cost: TotalCost, method: Variational, *, exact: bool = True) -> None:
-        self.horizon, self.cost, self.exact = horizon, cost, exact
-        self.steps = Steps(horizon, method)
+    exact: whether with second derivatives of steps. `others`: costs in Python, those of `cost` and ends.
+    """
 
-    def run(self, q: Array, v: Array, policy: Policy) -> Motion | None:
-        """The motion from (q, v) under controls u_k = policy(k, q_k, p_k); None when it breaks off."""
-        try:
-            motion = Motion(*self.steps.roll(q, v, policy), 0.0)
-        except (ConvergenceError, FloatingPointError):
-            return None
-        motion = replace(motion, cost=self.measure(motion))
-        return motion if np.isfinite(motion.cost) else None
+    def __init__(
+        self,
+        horizon: Horizon,
+        cost: TotalCost,
+        method: Variational,
+        *,
+        limits: tuple[Array, Array] | None = None,
+        exact: bool = True,
+        threads: int = 1,
+    ) -> None:
+        import symplectree._core as core
 
-    def begin(self, q: Array, v: Array, u: Array) -> Motion:
-        """The first motion, under given controls (K, nu). Raises ModelError that says what is wrong with it."""
-        motion = self.run(q, v, lambda k, _q, _p: u[k])
-        if motion is not None:
-            return motion
-        try:
-            self.steps.roll(q, v, lambda k, _q, _p: u[k])
-        except ConvergenceError as error:
+        model, chart, nu = horizon.model, horizon.chart, len(horizon.controls)
+        if exact and (opaque := [str(user.what) for user in model.tables.users if not user.tapes]):
             raise ModelError(
-                f"the first guess cannot be simulated: the step at {error.time:g} s has no solution; give gentler forces "
-                "or a shorter dt"
-            ) from error
-        raise ModelError("the cost of the first guess is no finite number; mend its formula or targets")
-
-    def measure(self, motion: Motion) -> float:
-        """What the motion costs."""
-        points = [
-            Point(self.horizon.model, k, motion.q[k], motion.p[k], motion.u[k], last=False)
-            for k in range(self.horizon.steps)
-        ]
-        return self.cost.along([*points, self.end(motion.q[-1], motion.p[-1])])
-
-    def end(self, q: Array, p: Array) -> Point:
-        none = np.zeros(len(self.horizon.controls))
-        return Point(self.horizon.model, self.horizon.steps, q, p, none, last=True)
-
-    def _terms(self, point: Point) -> Terms:
-        terms = self.cost.terms(point)
-        if not (np.isfinite(terms.gradient).all() and np.isfinite(terms.hessian).all()):
-            raise ModelError(
-                f"the cost has a derivative that is no finite number at {point.k * self.horizon.dt:g} s; roots, norms and "
-                "absolute values have none at zero: smooth them, as √(x² + ε²)"
+                f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula, or "
+                "second='gauss-newton'"
             )
-        return terms
+        self.horizon, self.cost, self.method, self.exact = horizon, cost, method, exact
+        self.others: list[BoundCost] = list(cost.others)
+        self._found = core.Found
+        owner = dict(zip(chart.plain_q, chart.plain_v, strict=True))
+        places = [(i, owner[i]) for i in map(model.coordinates.index, horizon.prescribed)]
+        bounds = limits or (np.full(nu, -np.inf), np.full(nu, np.inf))
+        self.native: Any = core.StagewiseNewton(
+            model.native, cost.native, options=native_options(method, 1e-11), single=native_options(method, 1e-14),
+            prescribed=np.array(places, dtype=float), limits=np.array(bounds, dtype=float), exact=exact,
+            threads=threads,
+        )  # fmt: skip
 
-    def derivatives(self, motion: Motion) -> Derivatives:
-        """Exact first and second derivatives of the whole cost in the controls, stage by stage.
+    def begin(self, q: Array, v: Array, u: Array) -> None:
+        """The first motion, under given controls (K, nu). Raises ModelError that says what is wrong with it."""
+        taken = self.native.begin(q, v, np.ascontiguousarray(u), None, np.zeros(0))
+        if taken < self.horizon.steps:
+            raise ModelError(
+                f"the first guess cannot be simulated: the step at {taken * self.horizon.dt:g} s has no solution; give "
+                "gentler forces or a shorter dt"
+            )
+        if not self._accepted():
+            raise ModelError("the cost of the first guess is no finite number; mend its formula or targets")
 
-        Costates λ_k = ∂(cost from k on)/∂x_k; H_k = ∇²c_k + λ_{k+1}·∇²F_k with F the step; slope r_k = ∂c/∂u + Bᵀλ.
-        """
-        model, steps = self.horizon.model, self.horizon.steps
-        n, nu = 2 * model.nv, len(self.horizon.controls)
-        A, B = np.zeros((steps, n, n)), np.zeros((steps, n, nu))
-        H, bending = np.zeros((steps, n + nu, n + nu)), np.zeros((steps, n + nu, n + nu))
-        costates, slope = np.zeros((steps + 1, n)), np.zeros((steps, nu))
-        last = self._terms(self.end(motion.q[steps], motion.p[steps]))
-        costates[steps] = last.gradient[:n]
-        scale = 0.0
-        for k in reversed(range(steps)):
-            q, p, u = motion.q[k], motion.p[k], motion.u[k]
-            terms = self._terms(Point(model, k, q, p, u, last=False))
-            step = self.steps.linearized(q, p, u, costates[k + 1] if self.exact else None)
-            A[k], B[k] = step.first[:, :n], step.first[:, n:]
-            if step.hessian is not None:
-                bending[k] = step.hessian
-            H[k] = terms.hessian
-            gradient = terms.gradient + costates[k + 1] @ step.first
-            costates[k], slope[k] = gradient[:n], gradient[n:]
-            sizes = np.abs(terms.gradient[n:]) + np.abs(costates[k + 1]) @ np.abs(B[k])
-            scale = max(scale, float(sizes.max()))
-        return Derivatives(Stages(A, B, H, last.hessian[:n, :n], slope), costates, bending, scale)
+    def begin_warm(self, q: Array, v: Array, warm: WarmStart) -> None:
+        """The same with feedback to the motion that the controls come from, or without where that breaks off."""
+        import symplectree._core as core
+
+        along = core.Motion(q=warm.q, p=warm.p, v=warm.v, u=warm.u)
+        taken = self.native.begin(q, v, warm.u, along, np.ascontiguousarray(warm.gains))
+        if taken < self.horizon.steps or not self._accepted():
+            self.begin(q, v, warm.u)
+
+    def _accepted(self) -> bool:
+        trial = self.native.trial
+        if self.others:
+            trial.cost += self.other_cost(trial)
+        self.native.swap()
+        return bool(np.isfinite(self.native.motion.cost))
+
+    def measure(self, motion: Any) -> float:
+        """What a motion costs."""
+        return float(self.native.measure(motion)) + (self.other_cost(motion) if self.others else 0.0)
+
+    def states(self, motion: Any = None) -> tuple[Array, Array, Array, Array]:
+        """q (K+1, nq), p and v (K+1, nv), u (K, nu) of a motion, the present one when left out."""
+        q, p, v, u = (self.native.motion if motion is None else motion).states(self.horizon.steps)
+        return q, p, np.asarray(inverse_mass_product(self.horizon.model, q, p)) if v is None else v, u
+
+    def end(self, motion: Any = None) -> Point:
+        """The last state."""
+        q, p = (self.native.motion if motion is None else motion).states(self.horizon.steps)[:2]
+        return self._point(self.horizon.steps, q[-1], p[-1], None)
+
+    def _point(self, k: int, q: Array, p: Array, u: Array | None) -> Point:
+        none = np.zeros(len(self.horizon.controls))
+        return Point(self.horizon.model, k, q, p, none if u is None else u, last=k == self.horizon.steps)
+
+    def points(self, motion: Any) -> list[Point]:
+        """All states of a motion, or the last one alone where other costs are of the end."""
+        q, p, _, u = motion.states(self.horizon.steps)
+        if all(part.when == "end" for part in self.others):
+            return [self._point(self.horizon.steps, q[-1], p[-1], None)]
+        return [self._point(k, q[k], p[k], u[k] if k < len(u) else None) for k in range(len(q))]
+
+    def other_cost(self, motion: Any) -> float:
+        """What a motion costs by Python's parts."""
+        points = self.points(motion)
+        return float(sum(part.along(points) for part in self.others))
+
+    def differentiate(self, damping: float) -> bool:
+        """Derivatives along the present motion, and the sweep; False where a step that follows from the one before has no
+        solution alone. Raises ModelError when the cost has no derivative."""
+        size = 2 * self.horizon.model.nv + len(self.horizon.controls)
+        gradients, hessians = np.zeros((0, size)), np.zeros((0, size, size))
+        if self.others:
+            terms = [terms_of(self.others, point, size) for point in self.points(self.native.motion)]
+            gradients, hessians = (np.array([getattr(t, name) for t in terms]) for name in ("gradient", "hessian"))
+            wrong = ~(np.isfinite(gradients).all(axis=1) & np.isfinite(hessians).all(axis=(1, 2)))
+            if wrong.any():
+                raise self._not_finite(self.horizon.steps + 1 - len(terms) + int(np.flatnonzero(wrong)[-1]))
+        found = self.native.differentiate(damping, gradients, hessians)
+        if found == self._found.not_finite:
+            raise self._not_finite(self.native.where)
+        return bool(found == self._found.everything)
+
+    def _not_finite(self, k: int) -> ModelError:
+        return ModelError(
+            f"the cost has a derivative that is no finite number at {k * self.horizon.dt:g} s; roots, norms and absolute "
+            "values have none at zero: smooth them, as √(x² + ε²)"
+        )
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def trajectory_of(horizon: Horizon, q: Array, v: Array) -> Trajectory:

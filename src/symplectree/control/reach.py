@@ -10,7 +10,7 @@ when y changes by ν, and δu = d − M⁻¹BᵀV ν + G δx. c + a + W ν = 0 g
 convergence is quadratic in the slope and in what is left of the end.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from symplectree.control.conditions import Rows
 from symplectree.control.costs import BoundCost
 from symplectree.control.iteration import Search
 from symplectree.control.points import Point, Terms
-from symplectree.control.riccati import Stages, Sweep, sweep
 from symplectree.control.weights import Horizon
 from symplectree.lie import Array
 
@@ -75,26 +74,6 @@ class EndCost(BoundCost):
         return Terms(self.value(point), gradient, hessian)
 
 
-def aim(stages: Stages, swept: Sweep, slope: Array, left: Array) -> tuple[Array, Array]:
-    """Newton's step to the end: changes of the controls (K, nu), and ν of the multipliers y (rows,).
-
-    `slope` is C, `left` is c. Rows that depend on others count once.
-    """
-    V, count, rows = slope.T, len(stages.B), len(left)
-    pulls, steps = np.zeros((count, stages.B.shape[2], rows)), np.array(swept.steps)
-    W, a = np.zeros((rows, rows)), np.zeros(rows)
-    for k in reversed(range(count)):
-        BV = stages.B[k].T @ V
-        free = swept.free[k]
-        if np.any(free):
-            pulls[k, free] = -np.linalg.solve(swept.curvature[k][np.ix_(free, free)], BV[free])
-        W += BV.T @ pulls[k]
-        a += BV.T @ steps[k]
-        V = stages.A[k].T @ V + swept.gains[k].T @ BV
-    nu = _solved(W, -(left + a))
-    return steps + pulls @ nu, nu
-
-
 def unmoved(first: list[Array], slope: Array, names: list[str], free: Array | None = None) -> tuple[list[str], int]:
     """Rows that no control moves, to first order along a motion, and how many rows the controls move independently.
 
@@ -139,8 +118,8 @@ class Reaching:
     The end's cost is part of the rollout's.
     """
 
-    def __init__(self, search: Search, end: EndCost, settings: Settings) -> None:
-        self.search, self.end, self.settings = search, end, settings
+    def __init__(self, search: Search, end: EndCost, settings: Settings, limits: tuple[Array, Array]) -> None:
+        self.search, self.end, self.settings, self.limits = search, end, settings, limits
 
     def run(self) -> tuple[bool, str]:
         """Whether a minimum that reaches the end was found, and the message."""
@@ -163,12 +142,13 @@ class Reaching:
 
     def _newton(self) -> bool:
         """Newton's method on controls and multipliers together; False, and where it began, when it does not converge."""
+        import symplectree._core as core
+
         search, end, s = self.search, self.end, self.settings
-        before = search.motion, search.found, search.swept, end.multipliers
+        native, before = search.native, (core.Motion(search.native.motion), end.multipliers)
         best, waited = np.inf, 0
         while len(search.costs) < s.most + 1:
-            assert search.found is not None
-            slope, scale, left = search.slopes[-1], search.found.scale, search.lefts[-1]
+            slope, scale, left = search.slopes[-1], native.scale, search.lefts[-1]
             if slope <= s.tol * scale and left <= s.end_tol:
                 return True
             error = slope / (scale or 1.0) + left
@@ -177,36 +157,34 @@ class Reaching:
                 return True  # nothing falls further
             if waited == PATIENCE or not self._step():
                 break
-        search.motion, search.found, search.swept, end.multipliers = before
+        native.motion, end.multipliers = before
+        search.differentiated()
         return False
 
     def _step(self) -> bool:
-        search, found = self.search, self.search.found
-        assert found is not None
-        stages = search.exact(found)
-        swept = sweep(stages, *search.room(), 0.0)
-        if swept is None:
+        search, native = self.search, self.search.native
+        if not search.sweep(0.0, search.rollout.exact):
             return False
         point = self._point()
-        steps, change = aim(stages, swept, self.end.slope(point), self.end.left(point))
-        if not np.all(np.isfinite(steps)):
-            return False
-        tried = search.tried(steps, swept.gains)
-        if tried is None:
+        W, a = native.aim(np.ascontiguousarray(self.end.slope(point)))
+        change = _solved(W, -(self.end.left(point) + a))
+        steps = native.aimed(change)
+        if not np.all(np.isfinite(steps)) or not native.tried(steps, None):
             return False
         before, self.end.multipliers = self.end.multipliers, self.end.multipliers + change
-        tried = replace(tried, cost=search.rollout.measure(tried))
-        if not search.differentiated(tried):
+        native.trial.cost = search.rollout.measure(native.trial)
+        if not search.accept(search.damping):
             self.end.multipliers = before
+            search.differentiated()
             return False
-        search.swept = swept
         search.record()
         return True
 
     def _measure(self) -> None:
         """The same motion, after weights or multipliers have changed."""
         search = self.search
-        search.differentiated(replace(search.motion, cost=search.rollout.measure(search.motion)))
+        search.native.motion.cost = search.rollout.measure(search.native.motion)
+        search.differentiated()
 
     def _missed(self, more: str) -> str:
         left, name = self.end.worst(self._point())
@@ -217,10 +195,8 @@ class Reaching:
     def _why(self) -> str:
         """What prevents it, to first order, and what to do about it."""
         search, names = self.search, self.end.names
-        assert search.found is not None
-        s, (low, high), u = search.found.stages, search.limits, search.motion.u
-        first = list(np.concatenate([s.A, s.B], axis=2))
-        still, rank = unmoved(first, self.end.slope(self._point()), names)
+        (low, high), u = self.limits, search.native.motion.states(search.rollout.horizon.steps)[3]
+        still, rank = unmoved(list(search.native.first), self.end.slope(self._point()), names)
         left = dict(zip(names, np.abs(self.end.left(self._point())), strict=True))
         if lost := [name for name in still if left[name] > self.settings.end_tol]:
             return (
@@ -243,4 +219,4 @@ class Reaching:
         return words
 
     def _point(self) -> Point:
-        return self.search.rollout.end(self.search.motion.q[-1], self.search.motion.p[-1])
+        return self.search.rollout.end()

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from symplectree.control.ends import frame_target
+from symplectree.control.iteration_progress import told
 from symplectree.dynamics.arguments import configuration, single, unusable, zero_quaternion
 from symplectree.dynamics.reduced import BASE, check_floating
 from symplectree.errors import ModelError
 from symplectree.integrators.reduced import Reduced
 from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import Model, unknown
+from symplectree.simulation.progress import waiting
 from symplectree.validation import array_or_empty, is_positive, real_array, shown
 
 if TYPE_CHECKING:
@@ -257,10 +259,12 @@ class _Problem:
             "print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.max_iter": max_iterations,
             "ipopt.tol": 1e-10, "ipopt.constr_viol_tol": 1e-10, "ipopt.acceptable_iter": 0,
         }  # fmt: skip
-        solver = ca.nlpsol("motion", "ipopt", self.nlp, options)
         lower, upper = self._bounds(limited)
         begin = np.concatenate([r.ravel(), self.follow(r).ravel(), np.array(self.reports(r.T)[0]).T.ravel()])
-        found = solver(x0=np.clip(begin, lower, upper), lbx=lower, ubx=upper, lbg=0, ubg=0)
+        with waiting(max_iterations, "ShapeMotion", "iterations") as progress:
+            options["iteration_callback"] = told(self.nlp, progress)
+            solver = ca.nlpsol("motion", "ipopt", self.nlp, options)
+            found = solver(x0=np.clip(begin, lower, upper), lbx=lower, ubx=upper, lbg=0, ubg=0)
         stats = solver.stats()
         count = self.n * (self.K + 1)
         r = np.array(found["x"]).ravel()[:count].reshape(self.K + 1, self.n)

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from symplectree.control.costs import Cost, TotalCost
+from symplectree.control.costs import Cost
 from symplectree.control.ends import check_closed
 from symplectree.control.feedback import Feedback
+from symplectree.control.free_time import best_duration, duration_range, duration_slope
 from symplectree.control.iteration import Search
-from symplectree.control.motion import Rollout, start_of, trajectory_of
+from symplectree.control.motion import Rollout, WarmStart, cores, start_of, trajectory_of
 from symplectree.control.problem import MotionResult, Problem
 from symplectree.control.reach import EndCost, Reaching, Settings
 from symplectree.control.weights import control_names, target_rows
@@ -20,6 +21,8 @@ from symplectree.integrators import Method
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.validation import is_positive, shown
+
+DURATION_TOL = 1e-7  # of free durations: slope of the cost times duration, relative to the cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,7 @@ class StagewiseResult(MotionResult):
     | lefts | largest number by which a given end is missed, likewise | (iterations+1,) |
     | gains | u = forces + gains [δq; δp] is the best answer to small deviations | (K, nu, 2 nv) |
     | costates | derivative of the cost from k on in (q_k, p_k) | (K+1, 2 nv) |
+    | multipliers | y of the given end's conditions: to miss them by δ lowers the cost by y·δ, to first order | (rows,) |
     | slope, left | the last of each | |
 
     With a given end, `costs` and `slopes` are of the cost with the end's weight and multipliers; `cost` is without.
@@ -41,6 +45,7 @@ class StagewiseResult(MotionResult):
     lefts: Array
     gains: Array
     costates: Array
+    multipliers: Array
     limits: tuple[Array, Array] = field(repr=False)
     dt: float
 
@@ -51,6 +56,17 @@ class StagewiseResult(MotionResult):
     @property
     def left(self) -> float:
         return float(self.lefts[-1])
+
+    def shifted(self, steps: int = 1) -> WarmStart:
+        """This motion from state `steps` on, to begin the next solution with (`solve(warm=…)`); the last control and state
+        are repeated, without feedback."""
+        count = len(self.forces)
+        if not isinstance(steps, int) or isinstance(steps, bool) or not 0 <= steps <= count:
+            raise ModelError(f"steps is {shown(steps)}; give a whole number from 0 to {count}")
+        at, x = np.minimum(np.arange(steps, steps + count + 1), count), self.trajectory
+        rows = np.minimum(at[:-1], count - 1)
+        gains = self.gains[rows] * (at[:-1] < count)[:, None, None]
+        return WarmStart(x.q[at], x.p[at], x.v[at], self.forces[rows], gains, self.multipliers)
 
     def feedback(self) -> Feedback:
         """The law that follows this motion and answers deviations best, to first order."""
@@ -82,6 +98,11 @@ class StagewiseNewton(Problem):
         pulled, a hand that holds. Without inputs they are the only controls. Costs on velocities need mass everywhere.
     second: "exact", or "gauss-newton", which leaves out second derivatives of the steps: cheaper for large mechanisms
         that follow a motion closely, and no longer quadratic.
+    free_time: (shortest, longest) duration [s], of which the one that costs least is found; the number of steps stays, and
+        dt is what to begin with. Time itself costs what a constant costs: FormulaCost(lambda q, v, u: 3.0).
+    threads: that share the derivatives; one per core when left out.
+
+    For model-predictive control solve again and again with `warm=result.shifted()` and few `max_iterations`.
     """
 
     def __init__(
@@ -98,6 +119,8 @@ class StagewiseNewton(Problem):
         frames: Mapping[str, Any] = MappingProxyType({}),
         prescribed: Sequence[str] = (),
         second: Literal["exact", "gauss-newton"] = "exact",
+        free_time: tuple[float, float] | None = None,
+        threads: int | None = None,
     ) -> None:
         super().__init__(
             model, cost, steps=steps, duration=duration, dt=dt, method=method, limits=limits, end=end, frames=frames,
@@ -105,14 +128,24 @@ class StagewiseNewton(Problem):
         )  # fmt: skip
         if second not in ("exact", "gauss-newton"):
             raise ModelError(f"second is {second!r}; give 'exact' or 'gauss-newton'")
+        if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+            raise ModelError(f"threads is {shown(threads)}; give a whole number, 1 or more, or None for one per core")
+        self.free_time = None if free_time is None else duration_range(free_time)
+        self._given = {
+            "model": model, "cost": cost, "steps": self.horizon.steps, "method": method, "limits": limits, "end": end,
+            "frames": frames, "prescribed": prescribed, "second": second, "threads": threads,
+        }  # fmt: skip
         self.exact = second == "exact"
+        self.threads = cores() if threads is None else threads
+        self._idle: list[Rollout] = []  # of solutions before, for the next one
 
     def solve(
         self,
-        q0: Any,
+        q0: Any = None,
         v0: Any = None,
         *,
         forces: Any = None,
+        warm: StagewiseResult | WarmStart | None = None,
         tol: float = 1e-9,
         end_tol: float = 1e-8,
         end_weight: float = 100.0,
@@ -121,8 +154,9 @@ class StagewiseNewton(Problem):
     ) -> StagewiseResult:
         """The best motion from (q0, v0) that Newton's method finds from a first guess.
 
-        forces: controls to begin with, one row or one per step, or the result of another solution (`warm start`); zero
-            when left out.
+        forces: controls to begin with, one row or one per step, or the result of another solution; zero when left out.
+        warm: begin with the controls and the feedback of a result of this problem, or of `result.shifted()`; from its own
+            start when q0 is left out.
         tol: slope at which to stop, relative to the terms that it is a sum of. progress: print a line per iteration.
         end_tol: how far from the end the motion may stop; end_weight: of the first try to reach it.
 
@@ -134,34 +168,89 @@ class StagewiseNewton(Problem):
                 raise ModelError(f"{what} is {shown(number)}; give a number above zero")
         if not isinstance(max_iterations, int) or isinstance(max_iterations, bool) or max_iterations < 0:
             raise ModelError(f"max_iterations is {shown(max_iterations)}; give a whole number from 0")
+        if warm is not None and forces is not None:
+            raise ModelError("give forces or warm, not both: warm brings its own")
+        warm = None if warm is None else self._warm(warm)
+        if q0 is None:
+            if warm is None:
+                raise ModelError("give q0, where the motion starts, or warm, the solution before")
+            q0, v0 = warm.q[0], warm.v[0] if v0 is None else v0
         q, v = start_of(self.horizon, q0, v0)
         check_closed(self.horizon, self.end, q)
-        rollout, end = Rollout(self.horizon, self.cost, self.method, exact=self.exact), None
+        settings = Settings(tol, end_tol, end_weight, max_iterations)
+        if self.free_time is None:
+            return self._solved(q, v, self._first(forces) if warm is None else warm, settings, progress)[0]
+
+        def solved(duration: float, guess: Any) -> tuple[StagewiseResult, float]:
+            other = StagewiseNewton(**self._given, dt=duration / self.horizon.steps)
+            begin = self._first(forces) if warm is None else warm
+            first = begin if guess is None else guess.shifted(0)
+            result, rollout = other._solved(q, v, first, settings, progress)
+            return result, duration_slope(rollout)
+
+        return best_duration(solved, self.horizon.steps * self.horizon.dt, self.free_time, DURATION_TOL)
+
+    def _solved(
+        self, q: Array, v: Array, first: Array | WarmStart, settings: Settings, progress: bool
+    ) -> tuple[StagewiseResult, Rollout]:
+        """The best motion from (q, v), begun with controls or a warm start, and the roll-out that holds it."""
+        rollout, end = self._rollout(), None
+        rollout.others = list(self.cost.others)
         if self.rows:
-            end = EndCost(self.horizon, self.rows, end_weight)
-            rollout.cost = TotalCost.of(self.horizon, [*self.cost.parts, end])
-        first = self._first(forces)
-        search = Search(rollout, self.limits, rollout.begin(q, v, first), end=end, progress=progress)
+            end = EndCost(self.horizon, self.rows, settings.weight)
+            rollout.others.append(end)
+            if isinstance(first, WarmStart):
+                end.multipliers = first.multipliers
+        if isinstance(first, WarmStart):
+            rollout.begin_warm(q, v, first)
+        else:
+            rollout.begin(q, v, first)
+        search = Search(rollout, end=end, progress=progress)
         try:
             search.begin()
             if end is None:
-                converged, message = search.minimize(tol, max_iterations)
+                converged, message = search.minimize(settings.tol, settings.most)
             else:
-                converged, message = Reaching(search, end, Settings(tol, end_tol, end_weight, max_iterations)).run()
+                converged, message = Reaching(search, end, settings, self.limits).run()
         except KeyboardInterrupt:
             converged, message = False, "stopped by Ctrl-C; the best motion so far is kept"
-        return self._result(search, converged, message)
+        result = self._result(search, converged, message)
+        self._idle.append(rollout)
+        return result, rollout
+
+    def _rollout(self) -> Rollout:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return Rollout(
+                self.horizon, self.cost, self.method, limits=self.limits, exact=self.exact, threads=self.threads
+            )
+
+    def _warm(self, given: Any) -> WarmStart:
+        warm = given.shifted(0) if isinstance(given, StagewiseResult) else given
+        if not isinstance(warm, WarmStart):
+            raise ModelError(f"warm is {shown(given)}; give a result of StagewiseNewton, or its shifted()")
+        model, steps, nu = self.horizon.model, self.horizon.steps, len(self.horizon.controls)
+        if len(warm.multipliers) != sum(len(r.names) for r in self.rows):
+            raise ModelError("warm comes from a problem with another end; give its forces instead")
+        if warm.u.shape != (steps, nu) or warm.q.shape != (steps + 1, model.nq) or warm.p.shape[1] != model.nv:
+            raise ModelError(
+                f"warm has {len(warm.u)} steps of {warm.u.shape[1]} controls and {warm.q.shape[1]} coordinates; this "
+                f"problem has {steps} of {nu} and {model.nq}"
+            )
+        return warm
 
     def _result(self, search: Search, converged: bool, message: str) -> StagewiseResult:
-        horizon, motion = self.horizon, search.motion
-        n, nu = 2 * horizon.model.nv, len(horizon.controls)
-        cost = Rollout(horizon, self.cost, self.method).measure(motion) if self.rows else motion.cost
+        rollout, native = search.rollout, search.native
+        q, _, v, u = rollout.states()
+        swept = native.swept or search.direction()
+        rollout.others = list(self.cost.others)
         return StagewiseResult(
-            trajectory=trajectory_of(horizon, motion.q, motion.v), forces=motion.u, cost=cost, converged=converged,
-            message=message, costs=np.array(search.costs), slopes=np.array(search.slopes), lefts=np.array(search.lefts),
-            gains=np.zeros((horizon.steps, nu, n)) if search.swept is None else search.swept.gains,
-            costates=np.zeros((horizon.steps + 1, n)) if search.found is None else search.found.costates,
-            limits=self.limits, dt=horizon.dt,
+            trajectory=trajectory_of(self.horizon, q, v), forces=u, cost=rollout.measure(native.motion),
+            converged=converged, message=message, costs=np.array(search.costs), slopes=np.array(search.slopes),
+            lefts=np.array(search.lefts), gains=native.gains if swept else np.zeros_like(native.gains),
+            costates=native.costates, multipliers=np.zeros(0) if search.end is None else search.end.multipliers,
+            limits=self.limits, dt=self.horizon.dt,
         )  # fmt: skip
 
     def _first(self, forces: Any) -> Array:

@@ -8,21 +8,21 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
-from symplectree.validation import array_or_empty, real_array, shown
+from symplectree.validation import array_or_empty, counted, real_array, shown
 
 
 def configuration(model: Model, q: Any, name: str = "q") -> Array:
     """q as an array (..., nq): from numbers, or by names over the neutral configuration."""
     if isinstance(q, Mapping):
         return _by_name(model, q, model.neutral.copy(), name, velocity=False)
-    return _array(q, model.nq, name, "coordinates")
+    return _array(q, model.nq, name, ("coordinate", "coordinates"))
 
 
 def velocity(model: Model, v: Any, name: str = "v") -> Array:
-    """v (or any other vector over the degrees of freedom) as an array (..., nv): from numbers, or by names over zero."""
+    """v (or any other vector of nv numbers) as an array (..., nv): from numbers, or by names over zero."""
     if isinstance(v, Mapping):
         return _by_name(model, v, np.zeros(model.nv), name, velocity=True)
-    return _array(v, model.nv, name, "degrees of freedom")
+    return _array(v, model.nv, name, ("velocity", "velocities"))
 
 
 def inputs_vector(model: Model, inputs: Any) -> Array:
@@ -36,7 +36,7 @@ def inputs_vector(model: Model, inputs: Any) -> Array:
                 raise ModelError(unknown("input", name, model.inputs))
             values[model.inputs.index(name)] = _named_numbers(value, f"input {name!r}", 1)[0]
     else:
-        values = np.ascontiguousarray(_array(inputs, len(model.inputs), "inputs", "inputs"))
+        values = np.ascontiguousarray(_array(inputs, len(model.inputs), "inputs", ("input", "inputs")))
     if values.ndim != 1:
         raise ModelError(f"inputs have shape {values.shape}; give one number for each of {len(model.inputs)} inputs")
     if not np.all(np.isfinite(values)):
@@ -115,17 +115,22 @@ def zero_quaternion(model: Model, q: Array) -> ModelError | None:
     return None
 
 
-def _array(value: Any, size: int, name: str, what: str) -> Array:
+def _array(value: Any, size: int, name: str, what: tuple[str, str]) -> Array:
+    """`size` numbers, in rows or not; what: the words for one and for many of what the model has so many of."""
     if type(value) is not np.ndarray or value.dtype != np.float64:
         try:
             value = real_array(value)
         except TypeError:
             raise ModelError(
-                f"{name} is {shown(value)}; give {size} numbers or a mapping of names to numbers"
+                f"{name} is {shown(value)}; give {counted(size, 'number')} or a mapping of names to numbers"
             ) from None
-    if value.ndim == 0 or value.shape[-1] != size:
-        got = value.shape[-1] if value.ndim else "no"
-        raise ModelError(f"{name} has {got} values, but the model has {size} {what}")
+    if value.ndim == 0:
+        raise ModelError(
+            f"{name} is the number {value:.6g} alone, but the model has {counted(size, *what)}: give "
+            f"{counted(size, 'number')}, as [{value:.6g}{', …' if size > 1 else ''}], or a mapping of names to numbers"
+        )
+    if value.shape[-1] != size:
+        raise ModelError(f"{name} has {counted(value.shape[-1], 'value')}, but the model has {counted(size, *what)}")
     return value
 
 

@@ -13,7 +13,7 @@ from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, Lowering, UserRows
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.validation import real_array, shown
+from symplectree.validation import check_takes, counted, real_array, shown
 
 STEP = 1e-6  # of differences where a derivative is not given
 
@@ -100,6 +100,8 @@ def _rows(into: Lowering, kind: str, names: Any, functions: Any, rows: int = 0) 
         optional = quantity == "second derivative" or kind == "force"
         if not callable(function) and not (optional and function is None and quantity != "value"):
             raise ModelError(f"{into.what}: the {quantity} is {shown(function)}; give a function")
+        if function is not None:
+            check_takes(function, f"{into.what}: the {quantity}", *(("q", "v") if kind == "force" else ("q",)))
     if isinstance(names, str):
         names = [names]
     places = into.places(names)
@@ -167,5 +169,5 @@ def _checked(rows: UserRows, quantity: str, value: Any, size: int) -> Array:
     except TypeError:
         array = np.zeros(0)
     if array.size != size:
-        raise ModelError(f"{rows.what}: {quantity} gave {shown(value)}; {size} numbers are needed")
+        raise ModelError(f"{rows.what}: {quantity} gave {shown(value)}; give {counted(size, 'number')}")
     return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -134,13 +135,34 @@ class AdaptiveRun:
     def restart(self, step: int) -> None:
         self._solver = None
 
+    @property
+    def native(self) -> None:
+        return None
+
+    def memory(self) -> dict[str, Any] | None:
+        """The numbers of scipy's solver, which is within one of its own steps."""
+        if self._solver is None:
+            return None
+        kinds = float | int | str | np.ndarray | np.generic | None
+        return copy.deepcopy({k: x for k, x in vars(self._solver).items() if isinstance(x, kinds) and k != "K"})
+
+    def recall(self, memory: dict[str, Any] | None) -> None:
+        if memory is None:
+            return
+        self._solver = self._make(memory["t"], memory["y"])
+        for name, value in copy.deepcopy(memory).items():
+            if name == "K_extended":  # of which K is a part
+                self._solver.K_extended[:] = value
+            else:
+                setattr(self._solver, name, value)
+
     def remarks(self) -> list[str]:
         return []
 
     def _record(self, recorded: RecordedRows, row: int) -> bool:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch; False where there are none."""
         model, t = self.model, self._step * self.dt
-        tau, inputs = self.forces.at(t, self._step, self.q, self.x)
+        tau, inputs = self.forces.at(t, self._step, self.q, self.x, self.dt)
         given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, prescribed)
         if solution is None:  # a state that is not finite
@@ -198,7 +220,7 @@ class AdaptiveRun:
         if not np.all(np.isfinite(y)):
             return np.full(model.nq + model.nv, np.nan)
         q, v = y[: model.nq], y[model.nq :]
-        tau, inputs = self.forces.at(t, self._step, q, v)
+        tau, inputs = self.forces.at(t, self._step, q, v, self.dt)
         rate = model.native.configuration_rate(q, v)
         if not model.rows and not self.prescribed:
             return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])

@@ -94,6 +94,16 @@ class ClassicalRun:
     def restart(self, step: int) -> None:
         self._native.reset(self.q, self.x, np.zeros(self.model.nv))
 
+    @property
+    def native(self) -> Any:
+        return self._native
+
+    def memory(self) -> Any:
+        return np.array(self._native.memory())
+
+    def recall(self, memory: Any) -> None:
+        self._native.recall(memory)
+
     def remarks(self) -> list[str]:
         return []
 

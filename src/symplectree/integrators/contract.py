@@ -4,7 +4,7 @@ A method is a small frozen description. `start` makes a Run: the state of one in
 steps at a time and `Stepper` one by one.
 """
 
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
@@ -18,6 +18,7 @@ class Run(Protocol):
 
     `compares_poses` says whether a step looks at the bodies' poses at both of its ends, not at derivatives alone.
     `second` says whether the state's second half is a velocity or a momentum; `q` and `x` (that half) are current.
+    `native`: the core's run, by which a stepper takes steps without Python; None where there is none.
     `counts` grows with every call of `advance`: its first step, how many steps a row stands for, and the rows.
     """
 
@@ -27,6 +28,9 @@ class Run(Protocol):
     x: Array
     counts: list[tuple[int, int, Array]]
     forces: ForceSource
+
+    @property
+    def native(self) -> Any: ...
 
     def advance(self, first: int, steps: int, save_every: int, q_saved: Array, x_saved: Array) -> int:
         """Take `steps` steps, of which the first is number `first`, and write every `save_every`-th state.
@@ -51,6 +55,14 @@ class Run(Protocol):
 
     def restart(self, step: int) -> None:
         """Forget everything but the state (q, x) before step number `step`, as a run does that begins there."""
+        ...
+
+    def memory(self) -> Any:
+        """All else than q and x that the next steps depend on, as plain data that pickles,"""
+        ...
+
+    def recall(self, memory: Any) -> None:
+        """and go on from there, after q and x were set and `restart` was called."""
         ...
 
     def remarks(self) -> list[str]:

@@ -10,39 +10,53 @@ One word for one thing, in all signatures:
 | u, controls | what an optimiser moves: forces, and rates of prescribed coordinates if asked for | `control`, `interop` |
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.integrators.controllers import Controller
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown_coordinate
-from symplectree.validation import real_array, shown
+from symplectree.validation import check_takes, counted, real_array, shown
 
 
 class ForceSource:
     """Rows of generalized forces `tau` and of `inputs`: one row for the whole run, or one per step.
 
-    `forces` is None; an array of numbers for the model's inputs (for the nv degrees of freedom when it has none), or one
-    such row per step; a mapping from names of inputs, coordinates or joints to numbers, or to one row of these per step;
-    or a function of (t, q, v) that returns an array or a mapping, called wherever the method needs forces.
+    `forces` is None; an array of numbers for the model's inputs (for all nv velocities when it has none), or one
+    such row per step; a mapping from names of inputs, coordinates or joints to numbers, to one row of these per step or to
+    controllers; controllers, one or a list (see `controllers.py`); or a function of (t, q, v) that returns an array or a
+    mapping of numbers, called wherever the method needs forces; it may return an empty mapping, but not None, which a
+    function does whose `return` was forgotten.
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
         self.model = model
         self.names = model.inputs or model.velocities
-        self.function: Callable[[float], None] | None = None
+        self.function: Callable[[float, Array, Array], Any] | None = None
+        self.laws: Any = None  # of controllers, in the core
         self.tau = np.zeros((1, model.nv))
         self.inputs = np.zeros((1, len(model.inputs)))
-        self.q, self.v = np.zeros(model.nq), np.zeros(model.nv)
+        self._begun = -1  # the step that laws have begun
         self._native: Any = None  # the one row, as the core takes it
         if forces is None:
             return
         if callable(forces):
-            self.function = self._called(forces)
-            return
-        self._set_rows(forces, steps)
+            check_takes(forces, "the force function", "t", "q", "v")
+            self.function = forces
+        elif isinstance(forces, Controller) or (isinstance(forces, list | tuple) and _has_controller(forces)):
+            self._add_controllers(forces if isinstance(forces, list | tuple) else [forces], steps)
+        elif isinstance(forces, Mapping) and _has_controller(forces.values()):
+            self._add_controllers([forces], steps)
+        else:
+            self._set_rows(forces, steps)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Are these numbers, known before the run?"""
+        return self.function is None and self.laws is None
 
     def rows(self, first: int, steps: int) -> tuple[Array, Array]:
         """The rows of steps first … first + steps − 1, or the one row that serves them all."""
@@ -55,28 +69,70 @@ class ForceSource:
         if len(self.tau) == 1 and self._native is not None:
             return self._native
         tau, inputs = self.rows(first, steps)
-        self._native = core.ForceRows(tau=tau, inputs=inputs, function=self.function, q=self.q, v=self.v)
-        return self._native
+        given = self._returned if self.function is not None else None
+        rows = core.ForceRows(
+            tau=tau, inputs=inputs, function=self.function, set=given, laws=self.laws, nq=self.model.nq
+        )
+        if given is None:  # else each would keep the other alive
+            self._native = rows
+        return rows
 
-    def at(self, t: float, step: int, q: Array, v: Array) -> tuple[Array, Array]:
-        """Generalized forces and inputs at one instant."""
+    def at(self, t: float, step: int, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
+        """Generalized forces and inputs at one instant of a step of dt."""
         if self.function is not None:
-            self.q[:], self.v[:] = q, v
-            self.function(t)
-        tau, inputs = self.rows(step, 1)
-        return tau[0], inputs[0]
+            self._returned(t, self.function(t, q.copy(), v.copy()))  # the user may keep them
+        tau, inputs = (rows[0] for rows in self.rows(step, 1))
+        if self.laws is not None:
+            tau, inputs = tau.copy(), inputs.copy()
+            begins, self._begun = step != self._begun, step
+            self.laws.add_to(step=step, t=t, dt=dt, q=q, v=v, tau=tau, inputs=inputs, begins=begins)
+        return tau, inputs
 
     def set(self, forces: Any) -> None:
-        """Replace constant forces, as a control loop does from step to step."""
-        self.tau[:], self.inputs[:] = 0, 0
-        if forces is not None:
+        """Replace constant forces, as a control loop does from step to step; bad ones change nothing."""
+        if callable(forces):
+            raise ModelError(f"forces are the function {shown(forces)}; give what it returns for (t, q, v)")
+        if forces is None:
+            self.tau[:], self.inputs[:] = 0, 0
+        else:
             self._set_rows(forces, 1)
 
-    def _called(self, forces: Callable[[float, Array, Array], Any]) -> Callable[[float], None]:
-        def function(t: float) -> None:
-            self.set(forces(t, self.q.copy(), self.v.copy()))  # the user may keep them
+    def _returned(self, t: float, given: Any) -> None:
+        """Take what the force function gave at time t."""
+        if given is None:
+            raise ModelError(
+                f"the force function gave None at t = {t:.6g} s: has it no return? Give numbers, or a mapping of names to "
+                "numbers, {} for no force"
+            )
+        try:
+            self.set(given)
+        except ModelError as error:
+            raise ModelError(f"the force function at t = {t:.6g} s: {error}") from None
 
-        return function
+    def _add_controllers(self, forces: Any, steps: int | None) -> None:
+        """Of a list of controllers, and of mappings of names to these or to numbers."""
+        import symplectree._core as core
+
+        self.laws, numbers = core.ControlLaws(self.model.native), {}
+        for each in forces:
+            if isinstance(each, Controller):
+                each.add_to(self.laws, self.model, None)
+                continue
+            if not isinstance(each, Mapping):
+                raise ModelError(
+                    f"forces hold {shown(each)}; give controllers, and mappings of names to these or to numbers"
+                )
+            for name, value in each.items():
+                if isinstance(value, Controller):
+                    table, part = self.place(name)
+                    behind = self.model.nv if table == "inputs" else 0
+                    value.add_to(self.laws, self.model, slice(part.start + behind, part.stop + behind))
+                elif name in numbers:
+                    raise ModelError(f"force {name!r} is given twice")
+                else:
+                    numbers[name] = value
+        if numbers:
+            self._set_names(numbers, steps)
 
     def _set_rows(self, forces: Any, steps: int | None) -> None:
         if isinstance(forces, Mapping):
@@ -84,28 +140,31 @@ class ForceSource:
             return
         array = _numbers(forces, "forces")
         if array.ndim == 0 or array.shape[-1] != len(self.names) or array.ndim > 2:
-            what = "inputs" if self.model.inputs else "degrees of freedom"
+            listed = ", ".join(self.names[:6]) + (", …" if len(self.names) > 6 else "")
+            count, inputs = len(self.names), self.model.inputs
+            what = f"{counted(count, 'input') if inputs else counted(count, 'velocity', 'velocities')} ({listed})"
+            given = f"{shown(forces)}, one number alone" if array.ndim == 0 else f"numbers of shape {array.shape}"
             raise ModelError(
-                f"forces have shape {array.shape}; the model has {len(self.names)} {what}: give one number for each, or "
+                f"forces are {given}; the model has {what}: give one number for each, a mapping of names to numbers, or "
                 "one row of these per step"
             )
         array = np.atleast_2d(array)
         _check_rows("forces", len(array), steps)
-        self._resize(len(array))
+        self._clear(len(array))
         (self.inputs if self.model.inputs else self.tau)[:] = array
 
     def _set_names(self, forces: Mapping[str, Any], steps: int | None) -> None:
         given = []
         for name, value in forces.items():
-            table, part = self._place(name)
+            table, part = self.place(name)
             rows = _rows(value, f"force {name!r}", part.stop - part.start)
             _check_rows(f"force {name!r}", len(rows), steps)
             given.append((table, part, rows))
-        self._resize(max((len(rows) for _, _, rows in given), default=1))
+        self._clear(max((len(rows) for _, _, rows in given), default=1))
         for table, part, rows in given:
             getattr(self, table)[:, part] = rows
 
-    def _place(self, name: str) -> tuple[str, slice]:
+    def place(self, name: str) -> tuple[str, slice]:
         """Where the force of an input, a coordinate or a joint goes: "inputs" or "tau", and which of its columns."""
         model = self.model
         if name in model.joints and name not in model.inputs:
@@ -116,11 +175,17 @@ class ForceSource:
         known = [*model.inputs, *model.joints, *model.velocities]
         raise ModelError(unknown_coordinate(model, name, known, "input or coordinate"))
 
-    def _resize(self, count: int) -> None:
+    def _clear(self, count: int) -> None:
+        """So many rows of zeros."""
+        self.tau[:], self.inputs[:] = 0, 0
         if count != len(self.tau):
             self.tau = np.zeros((count, self.tau.shape[1]))
             self.inputs = np.zeros((count, self.inputs.shape[1]))
             self._native = None
+
+
+def _has_controller(values: Iterable[Any]) -> bool:
+    return any(isinstance(value, Controller | Mapping) for value in values)
 
 
 def _rows(value: Any, what: str, width: int) -> Array:
@@ -135,6 +200,8 @@ def _rows(value: Any, what: str, width: int) -> Array:
 
 
 def _check_rows(what: str, count: int, steps: int | None) -> None:
+    if steps == 1 and count != 1:
+        raise ModelError(f"{what}: {count} rows; give one")
     if count not in (1, steps):
         raise ModelError(f"{what}: {count} rows, but the run has {steps} steps; give one row, or one per step")
 

@@ -10,7 +10,7 @@ from symplectree.constraints.dynamics import require_mass
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import JointPlace, Model, unknown_coordinate
-from symplectree.validation import real_array, shown
+from symplectree.validation import check_takes, real_array, shown
 
 Stencil = tuple[tuple[int, float], ...]
 
@@ -202,6 +202,7 @@ class Prescribed:
 def _function(name: str, motion: Any, width: int, dt: float, steps: int | None) -> Callable[[float], Array]:
     """The motion as a function of time that gives (width,) numbers."""
     if callable(motion):
+        check_takes(motion, f"the function of prescribed {name!r}", "t")
         return lambda t: _numbers(name, motion(t), width)
     try:
         rows = real_array(motion)

@@ -10,7 +10,7 @@ from symplectree.mechanism.model import Model
 
 
 class RecordedRows:
-    """Rows of one call of `advance`: counts of the method, multipliers, and forces on all degrees of freedom.
+    """Rows of one call of `advance`: counts of the method, multipliers, and forces on all velocities.
 
     `rows` holds all of these side by side once `fill` was called; until then, NaN.
     """

@@ -1,4 +1,4 @@
-"""How long steps may be for the springs and dampers of a mechanism."""
+"""How long steps may be for the springs of a mechanism."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from symplectree.constraints.dynamics import velocities
 from symplectree.dynamics import bias_forces, momenta, retract
-from symplectree.elements.rows import LineRow, PairRow
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -36,25 +35,6 @@ def fastest_vibration(model: Model, q: Array, prescribed: Prescribed) -> float:
         shift = -square
         square = _dominant(model, q, prescribed, lambda d: pull(d) + shift * momenta(model, q, d))[0] - shift
     return float(np.sqrt(square)) if square > 0 else 0.0
-
-
-def fastest_decay(model: Model, q: Array, prescribed: Prescribed) -> tuple[float, str]:
-    """The highest rate λ at which dampers end a motion [1/s], and the coordinate that it moves most; 0 without dampers.
-
-    λ is the largest eigenvalue of M⁻¹ C along the constraints. Dampers act half at each end of a step of length h, which
-    multiplies the momentum of such a motion by (1 − hλ/2)/(1 + hλ/2): above hλ = 2 it swings to and fro, and far above
-    it does so for many steps, while positions creep as they should.
-    """
-    tables = model.tables
-    rows: list[LineRow | PairRow] = [*tables.lines, *tables.all_pairs()]
-    if not (len(tables.joint_dampers) or any(row.damping != 0 for row in rows)) or tables.users:
-        return 0.0, ""
-
-    def drag(d: Array) -> Array:
-        return np.asarray(bias_forces(model, q, NUDGE * d) - bias_forces(model, q, -NUDGE * d)) / (2 * NUDGE)
-
-    rate, d = _dominant(model, q, prescribed, drag)
-    return rate, model.velocities[int(np.argmax(np.abs(d)))]
 
 
 def _dominant(model: Model, q: Array, prescribed: Prescribed, force: Callable[[Array], Array]) -> tuple[float, Array]:

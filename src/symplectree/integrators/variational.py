@@ -16,7 +16,7 @@ from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
-from symplectree.integrators.stability import fastest_decay, fastest_vibration
+from symplectree.integrators.stability import fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.validation import is_fraction, is_positive
@@ -50,7 +50,6 @@ HANDY = 1e-3  # the accuracy up to which that is 2 if it is not tried
 NEWTON_WORK = 2.0  # an iteration of Newton's method, errors judged, in iterations of all stages side by side
 ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
-RINGING = 20  # steps times rate of decay, above which it takes more than ten steps until velocities are damped away
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 
 
@@ -116,6 +115,11 @@ class Variational:
             raise ModelError(f"action 'midpoint' is solved by 'newton' or 'dense', not by {self.solver!r}")
         check_solving(self)
 
+    @property
+    def divides(self) -> bool:
+        """Whether steps that are too long are taken in parts."""
+        return self.substeps > 0 or self.accuracy is not None
+
     def start(
         self, model: Model, q: Array, v: Array, dt: float, forces: ForceSource, prescribed: Prescribed
     ) -> VariationalRun:
@@ -134,7 +138,7 @@ def cheapest_order(method: Variational, start: Callable[[Variational], Variation
     work = []
     for order in orders:
         run = start(replace(method, order=order))
-        if run.forces.function is not None or any(not user.tapes for user in run.model.tables.users):
+        if not run.forces.is_fixed or any(not user.tapes for user in run.model.tables.users):
             return 2 if method.accuracy is not None and method.accuracy >= HANDY else 8
         nothing = np.empty((1, run.model.nq)), np.empty((1, run.model.nv))
         steps = min(TRIAL, round(run.prescribed.end / run.dt) if run.prescribed.end < np.inf else TRIAL)
@@ -226,7 +230,7 @@ class VariationalRun:
         if not model.rows and not self.prescribed:
             return
         v = velocities(model, self.q, self.x, self.prescribed.rate(t), self.prescribed.indices)
-        tau, inputs = self.forces.at(t, step, self.q, v)
+        tau, inputs = self.forces.at(t, step, self.q, v, self.dt)
         given, driven = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, v, tau, given, inputs, driven)
         rows = len(model.rows)
@@ -279,6 +283,16 @@ class VariationalRun:
         self._shortened += int(recorded["substeps"].sum())
         return recorded
 
+    @property
+    def native(self) -> Any:
+        return self._native
+
+    def memory(self) -> Any:
+        return np.array(self._native.memory())
+
+    def recall(self, memory: Any) -> None:
+        self._native.recall(memory)
+
     def remarks(self) -> list[str]:
         said, turn = [], self._turn()
         if self.model.step_code is not None and not self._specialised():
@@ -299,17 +313,22 @@ class VariationalRun:
                 f"{100 * (1 - half * np.cos(half) ** 3 / np.sin(half)):.0f} % too slowly (their momenta are right); take a "
                 "smaller dt, or action='exp'"
             )
+        if lowered := self._native.lowered:
+            said.append(
+                f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} under constraints "
+                f"or prescribed coordinates cannot take, as it also steps backwards: {lowered} steps are of order 2, as "
+                f"{len(self._stages)} shorter ones each; take a smaller dt for the full order"
+            )
+        if (feeding := self._native.feeding) >= 0:
+            said.append(
+                f"the force function drives {self.model.full.velocities[feeding]!r} the harder the faster it is, and feeds "
+                "energy as a damper of the wrong sign does: look at the sign of its velocity; for damping take "
+                "st.JointDamper, for a regulator st.JointSpring and st.JointDamper, which act as a servo does"
+            )
         if vibration := self._too_stiff():
             said.append(
                 f"springs let the mechanism vibrate with {vibration:.3g} rad/s at the start, and the action "
                 f"{self.method.action!r} gains energy in steps of more than {2 / vibration:.3g} s; {self._advice()}"
-            )
-        rate, name = fastest_decay(self.model, self._start, self.prescribed) if self._composed else (0.0, "")
-        if rate * self.dt > RINGING:
-            said.append(
-                f"dampers end motions of {name!r} within {1 / rate:.2g} s, far less than a step: positions creep as they "
-                "should, but velocities that are left over swing to and fro from step to step; take a smaller dt, or "
-                "differences of positions"
             )
         return said
 

@@ -21,7 +21,8 @@ def load(
     path: str | os.PathLike[str], *, base: str = "auto", packages: Packages = None, eliminate: bool = False
 ) -> Mechanism:
     """The mechanism described by a file: `.sexp` (see `symplectree.io.sexpr`), or a robot in URDF or MJCF (`.urdf`,
-    `.xml`, `.mjcf`; the root element tells which; see `symplectree.io.robot_xml`).
+    `.xml`, `.mjcf`; the root element tells which; see `symplectree.io.robot_xml`). A name without ending, such as
+    "four_bar", is that of a model that comes with Symplectree; the error for another name lists them.
 
     base: of a robot: "fixed" to the ground, "free" to move, or "auto", as the file says. URDF does not say: it is then
         fixed, unless it has a floating joint or no joint at all, as a drone.
@@ -37,13 +38,18 @@ def load(
     from symplectree.io import sexpr
     from symplectree.io.reader import decoded
 
-    file = Path(path)
+    try:
+        file = Path(path)
+    except TypeError:
+        raise ModelError(f"load takes the path of a file or the name of a shipped model, not {path!r}") from None
     suffix = file.suffix.lower()
-    if suffix != ".sexp" and suffix not in ROBOTS:
-        raise ModelError(f"{path}: {f'suffix {suffix!r} is not known' if suffix else 'no suffix'}; give {KNOWN}")
+    if suffix not in ("", ".sexp", *ROBOTS):
+        raise ModelError(f"{path}: suffix {suffix!r} is not known; give {KNOWN}")
     if suffix not in ROBOTS and (base != "auto" or packages is not None or eliminate):
         what = "eliminate is" if eliminate else "base and packages are"
         raise ModelError(f"{path}: {what} for robots in URDF or MJCF")
+    if not suffix:
+        return _shipped(file)
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -79,6 +85,18 @@ def load_trajectory(path: str | os.PathLike[str], *, model: Model | None = None)
     from symplectree.io import results
 
     return results.read(path, model)
+
+
+def _shipped(file: Path) -> Mechanism:
+    """A model that comes with the package, by name."""
+    from symplectree.io import bundled_models, sexpr
+
+    name = str(file)
+    if file.exists():
+        raise ModelError(f"{file}: no suffix tells what it is; give {KNOWN}")
+    if name not in bundled_models.names():
+        raise ModelError(f"{name} is no file, and {bundled_models.no_such(name)}; of your own, give {KNOWN}")
+    return sexpr.read(bundled_models.text(name), name)
 
 
 def _neighbour(file: Path) -> str:

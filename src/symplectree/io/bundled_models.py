@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from symplectree.errors import ModelError
-from symplectree.mechanism.model import unknown
 
 
 def folder() -> Any:
@@ -23,6 +22,15 @@ def names() -> list[str]:
 def text(name: str) -> str:
     """The text of a model; raises ModelError for one that is not there."""
     if name not in names():
-        raise ModelError(unknown("shipped model", name, names()))
+        raise ModelError(no_such(name))
     written: str = (folder() / f"{name}.sexp").read_text(encoding="utf-8")
     return written
+
+
+def no_such(name: str) -> str:
+    """A sentence that says so, with all names that there are, the nearest first."""
+    import difflib
+
+    near = difflib.get_close_matches(name, names(), n=2)
+    hint = f"did you mean {' or '.join(map(repr, near))}? All are" if near else "there are"
+    return f"no shipped model is named {name!r}; {hint} {', '.join(names())}"

@@ -8,6 +8,7 @@
 | p | t, velocity | momenta, of methods that record them |
 | p_raw | t, velocity | the same of runs with constraints or prescribed coordinates, whose forces they hold half a step of |
 | kinetic, potential, energy, constraint_error | t | as of `Trajectory` |
+| interval | interval | time at which each interval between two states begins |
 | iterations, substeps | interval | of the solver, between two states |
 | multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
 | rates | t, velocity | velocities of prescribed coordinates |
@@ -49,6 +50,9 @@ MEANINGS = {
     "potential": "potential energy",
     "energy": "kinetic and potential energy",
     "constraint_error": "largest constraint row",
+    "interval": "time at which the interval between two states begins",
+    "position": "origins of frames in the world",
+    "rotation": "axes of frames in the world, as columns",
     "iterations": "iterations of the solver since the state before",
     "substeps": "steps taken as shorter ones since the state before",
     "multipliers": "forces of the constraint rows",
@@ -98,6 +102,7 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
         variables["v"] = Variable(("t", "velocity"), trajectory.v, _common(variables["velocity_unit"]))
         for name in ("kinetic", "potential", "energy"):
             variables[name] = Variable(("t",), getattr(trajectory, name), "J")
+        variables["interval"] = Variable(("interval",), trajectory.t_forces, "s")
         if model.rows:
             variables["constraint_error"] = Variable(("t",), trajectory.constraint_error)
     for name, values in trajectory.recorded.items():
@@ -243,17 +248,6 @@ def _check_names(record: Record, model: Model, path: Any) -> None:
         held = [str(n) for n in record.get(name)]
         if held != list(names):
             raise ModelError(f"{path} holds another model's run, with the coordinates {', '.join(held)}")
-
-
-def to_xarray(record: Record) -> Any:
-    """An xarray Dataset."""
-    import xarray  # slow to import
-
-    tables = {
-        name: (variable.dimensions, np.asarray(variable.values), describing(name, variable))
-        for name, variable in record.variables.items()
-    }
-    return xarray.Dataset(tables, attrs=record.attributes)
 
 
 def describing(name: str, variable: Variable) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Trajectories as files: netCDF4/HDF5, .npz and .csv."""
+"""Trajectories as files: netCDF4/HDF5, .npz, .mat and .csv."""
 
 import csv
 import json
@@ -19,7 +19,9 @@ from symplectree.mechanism.model import Model
 from symplectree.simulation.trajectory import Trajectory
 
 NETCDF = (".nc", ".nc4", ".h5", ".hdf5")
-SUFFIXES = (*NETCDF, ".npz", ".csv")
+SUFFIXES = (*NETCDF, ".npz", ".mat", ".csv")
+MATLAB = b"MATLAB 5"
+LARGEST = 2**31 - 1  # bytes of an array in a .mat file
 
 
 def save(trajectory: Trajectory, path: Any) -> None:
@@ -30,8 +32,8 @@ def save(trajectory: Trajectory, path: Any) -> None:
         if suffix == ".csv":
             replacing(file, lambda new: _write_csv(trajectory, new))
         else:
-            record = record_of(trajectory)
-            replacing(file, lambda new: (_write_npz if suffix == ".npz" else netcdf.write)(record, new))
+            record, write = record_of(trajectory), {".npz": _write_npz, ".mat": _write_mat}.get(suffix, netcdf.write)
+            replacing(file, lambda new: write(record, new))
     except ResultError as error:
         error.trajectory = trajectory
         raise
@@ -53,20 +55,26 @@ def read(path: str | os.PathLike[str], model: Model | None = None) -> Trajectory
         record = with_journal(netcdf.read(file), file)
     elif head.startswith(b"PK"):
         record = _read_npz(file)
+    elif head == MATLAB:
+        record = _read_mat(file)
     elif not head:
         raise ResultError(f"{path} is empty")
     else:
-        raise ResultError(f"{path} is no file of results: neither netCDF4/HDF5 nor .npz nor .csv")
+        raise ResultError(f"{path} is no file of results: neither netCDF4/HDF5 nor .npz nor .mat nor .csv")
     return trajectory_of(record, path, model)
 
 
 def _write_npz(record: Record, path: Path) -> None:
     arrays: dict[str, Any] = {name: np.asarray(v.values) for name, v in record.variables.items()}
-    shape = {name: [list(v.dimensions), v.unit] for name, v in record.variables.items()}
+    arrays |= {name: np.array(text) for name, text in _descriptions(record).items()}
     with open(path, "wb") as file:
-        np.savez(
-            file, **arrays, attributes=np.array(json.dumps(record.attributes)), variables=np.array(json.dumps(shape))
-        )
+        np.savez(file, **arrays)
+
+
+def _descriptions(record: Record) -> dict[str, str]:
+    """What files hold beside arrays: attributes, and each variable's dimensions and unit, as JSON."""
+    shape = {name: [list(v.dimensions), v.unit] for name, v in record.variables.items()}
+    return {"attributes": json.dumps(record.attributes), "variables": json.dumps(shape)}
 
 
 def _read_npz(path: Path) -> Record:
@@ -82,6 +90,44 @@ def _read_npz(path: Path) -> Record:
                     values = str(values) if values.ndim == 0 else [str(v) for v in values]
                 variables[name] = Variable(tuple(dimensions), values, unit)
     except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise ResultError(f"{path} is cut short or damaged: {error}") from error
+    return Record(variables, attributes)
+
+
+def _write_mat(record: Record, path: Path) -> None:
+    """Vectors are columns, and lists of names cells."""
+    from scipy.io import savemat  # slow to import
+
+    arrays: dict[str, Any] = {}
+    for name, variable in record.variables.items():
+        names = isinstance(variable.values, list)
+        arrays[name] = np.array(variable.values, dtype=object) if names else variable.values
+        if np.asarray(arrays[name]).nbytes > LARGEST:
+            raise ResultError(f"{name} is too large for a .mat file; save as .nc, which MATLAB reads, too")
+    with open(path, "wb") as file:
+        savemat(file, arrays | _descriptions(record), oned_as="column")
+
+
+def _read_mat(path: Path) -> Record:
+    from scipy.io import loadmat  # slow to import
+
+    try:
+        with open(path, "rb") as opened:
+            file = loadmat(opened, chars_as_strings=True)
+        if "attributes" not in file or "variables" not in file:
+            return Record({name: Variable((), ()) for name in file if not name.startswith("__")}, {})
+        attributes, shape = (json.loads(str(file[name].item())) for name in ("attributes", "variables"))
+        variables = {}
+        for name, (dimensions, unit) in shape.items():
+            values = file[name]
+            if values.dtype.kind == "O":
+                values = [str(cell.item()) for cell in values.ravel()]
+            elif values.dtype.kind == "U":
+                values = str(values.item())
+            elif len(dimensions) < 2:
+                values = values.ravel() if dimensions else values.reshape(())
+            variables[name] = Variable(tuple(dimensions), values, unit)
+    except Exception as error:  # scipy raises whatever it stumbles over
         raise ResultError(f"{path} is cut short or damaged: {error}") from error
     return Record(variables, attributes)
 

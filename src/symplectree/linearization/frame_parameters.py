@@ -19,7 +19,7 @@ Effect = tuple[str, int, float]
 def frame_effects(model: Model, name: str) -> list[list[Effect]]:
     """How the model's arrays change when the frame moves along each axis of its body."""
     place = model.find_frame(name)
-    moving = _fixed_to(_description(model), name)
+    moving = _fixed_to(description(model), name)
     effects: list[list[Effect]] = []
     for u in np.eye(3):
         own = [*_joints(model, moving, u), *_ends(model, {frame.name for frame in moving}, u)]
@@ -31,7 +31,8 @@ def frame_effects(model: Model, name: str) -> list[list[Effect]]:
     return effects
 
 
-def _description(model: Model) -> Mechanism:
+def description(model: Model) -> Mechanism:
+    """The mechanism that a model was built from; of a pickled one, by its text."""
     if model.description is not None:
         return model.description
     from symplectree.io import loads

@@ -1,83 +1,26 @@
 """Exact derivatives of one step, for control and optimisation."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import get_ident
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from symplectree.deprecation import warn_renamed
-from symplectree.dynamics.arguments import configuration, unusable, velocity
+from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
-from symplectree.integrators.variational import Variational, native_options
+from symplectree.integrators.variational import Variational, VariationalRun, native_options
 from symplectree.lie import Array
+from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
-from symplectree.linearization.substeps import can_be_halved, linearize_halves
+from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 NO_WEIGHTS = np.zeros(0)
-
-
-@dataclass(frozen=True, eq=False)
-class Linearization:
-    """One step (q, p) → (q', p') under constant forces, and its derivatives.
-
-    Derivatives in q are along increments, as `retract` takes them: plain differences of coordinates, rotation vectors of
-    Ball joints, twists of Free joints; so are those of q'. p and p' are momenta M v with v along the constraints.
-
-    | name | meaning | shape |
-    | --- | --- | --- |
-    | q, p | the state after the step | (nq,), (nv,) |
-    | multipliers | forces of the constraints over the step; of least norm where rows are redundant | (rows,) |
-    | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
-    | B | in the forces: the model's inputs, or generalized forces when it has none | (2 nv, nf) |
-    | by_prescribed | in the ends of prescribed coordinates, in the order of v; their rates change along | (2 nv, np) |
-    | by_parameters | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
-    | multipliers_A, multipliers_B | derivatives of the multipliers in (q, p) and in the forces | (rows, 2 nv), (rows, nf) |
-    | multipliers_by_parameters | of the multipliers in the parameters | (rows, n_parameters) |
-    | second | order 2: second derivatives in (q, p, forces, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nf + np |
-    | hessian | order 2 with `contract`: Σ contract_i second_i | (n, n) |
-
-    `C`, `D` and `multipliers_D` are old names of `by_prescribed`, `by_parameters` and `multipliers_by_parameters`; they
-    warn.
-    """
-
-    q: Array
-    p: Array
-    multipliers: Array
-    A: Array
-    B: Array
-    by_prescribed: Array
-    multipliers_A: Array
-    multipliers_B: Array
-    by_parameters: Array
-    multipliers_by_parameters: Array
-    parameters: tuple[str, ...] = ()
-    second: Array | None = None
-    hessian: Array | None = None
-
-    @property
-    def C(self) -> Array:
-        """Old name of `by_prescribed`."""
-        warn_renamed("Linearization.C", "by_prescribed")
-        return self.by_prescribed
-
-    @property
-    def D(self) -> Array:
-        """Old name of `by_parameters`."""
-        warn_renamed("Linearization.D", "by_parameters")
-        return self.by_parameters
-
-    @property
-    def multipliers_D(self) -> Array:
-        """Old name of `multipliers_by_parameters`."""
-        warn_renamed("Linearization.multipliers_D", "multipliers_by_parameters")
-        return self.multipliers_by_parameters
 
 
 def linearize(
@@ -108,8 +51,8 @@ def linearize(
         off the constraint, to which q' returns. Forces, positions of prescribed coordinates and their rates at the end
         are held, too, when "dt" changes.
 
-    Where the step has no solution in one, it is taken as `Stepper` takes it, in halves of halves of which the method's
-    `substeps` says how many; derivatives are those of all parts one after the other, multipliers those of the first.
+    Where the step is too long for the motion, it is taken as `Stepper` takes it, in halves of halves, as `accuracy` and
+    `substeps` of the method say; derivatives are those of all parts one after the other, multipliers those of the first.
 
     Elements that are functions of Python are differentiated by central differences where they do not give derivatives
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
@@ -120,10 +63,33 @@ def linearize(
     """
     dt = required_dt(dt, "linearize")
     method = _checked_method(method)
+    check_seconds("dt", dt)
+    plain = type(order) is int and order == 1 and prescribed is None and contract is None and parameters == ()
+    if plain and type(state) is tuple and len(state) == 2:
+        fields = _ready(model, method, float(dt))(*state, forces)
+        if fields is not None:
+            return _made(fields)
+    return _looked_at(
+        model, state, method, dt, order, forces=forces, prescribed=prescribed, contract=contract, parameters=parameters
+    )
+
+
+def _looked_at(
+    model: Model,
+    state: Any,
+    method: Variational,
+    dt: float,
+    order: int = 1,
+    *,
+    forces: Any = None,
+    prescribed: Mapping[str, Any] | None = None,
+    contract: Any = None,
+    parameters: Iterable[str] = (),
+) -> Linearization:
+    """`linearize` of arguments that are not all ready for the core."""
     q, p = _checked_state(model, state)
     if order not in (1, 2) or isinstance(order, bool):
         raise ModelError(f"order is {order!r}; give 1 or 2")
-    check_seconds("dt", dt)
     if order == 2 and (opaque := [str(u.what) for u in model.tables.users if not u.tapes]):
         raise ModelError(f"{opaque[0]} is a function of Python, which has no second derivatives; give it as a formula")
     if callable(forces):
@@ -142,23 +108,90 @@ def linearize(
     step = _Step(
         model, method, native, (q, p), forces=source, motion=motion, order=order, weights=weights, parameters=chosen
     )
+    divisible = method.divides and can_be_halved(model, prescribed)
     try:
-        return step.linearized()
+        whole, fault = step.linearized(), None
+        if not divisible or (method.accuracy is None and native.turn <= _longest_turn()):
+            return whole
     except ConvergenceError as undivided:
-        if method.substeps == 0 or not can_be_halved(model, prescribed):
+        if not divisible:
             raise
-        shorter = replace(method, substeps=method.substeps - 1)
+        fault = undivided
+    parts = _parts(method, model, (q, p), source, motion)
+    if not parts and fault is not None:
+        raise fault
+    if len(parts) < 2:
+        return whole
+    single = replace(method, substeps=0, accuracy=None)
 
-        def half(state: Any, ends: Any, order: int, contract: Any) -> Linearization:
+    def linearize_parts(lengths: list[float]) -> Any:
+        def linearized(state: Any, ends: Any, order: int, contract: Any) -> Linearization:
+            if len(lengths) > 1:
+                halves = in_halves(lengths)
+                both = linearize_parts(halves[0]), linearize_parts(halves[1])
+                return linearize_halves(both, model, state, ends, order, contract)
             return linearize(
-                model, state, shorter, dt / 2, order, forces=forces, prescribed=ends, contract=contract,
+                model, state, single, lengths[0], order, forces=forces, prescribed=ends, contract=contract,
                 parameters=parameters,
             )  # fmt: skip
 
-        try:
-            return linearize_halves(half, model, (q, p), prescribed, order, weights)
-        except ConvergenceError:
-            raise undivided from None
+        return linearized
+
+    divided: Linearization = linearize_parts(parts)((q, p), prescribed, order, weights)
+    return divided
+
+
+def _longest_turn() -> float:
+    import symplectree._core as core
+
+    longest: float = core.LONGEST_TURN
+    return longest
+
+
+def _parts(
+    method: Variational, model: Model, state: tuple[Array, Array], forces: ForceSource, motion: Prescribed
+) -> list[float]:
+    """The lengths of the parts in which a run takes the step, [] when it cannot."""
+    run = VariationalRun(method, model, *state, dt=motion.dt, forces=forces, prescribed=motion)
+    done = run.advance(0, 1, 1, np.empty((1, model.nq)), np.empty((1, model.nv)))
+    parts: list[float] = list(run.native.parts) if done == 1 else []
+    return parts
+
+
+class Linearizer:
+    """Steps of one model, method and dt, and their first derivatives, as `linearize` gives them, without looking these up
+    again: for loops over many states.
+
+        linearizer = st.Linearizer(model, st.Variational(), dt=0.01)
+        step = linearizer.at(q, p, u)
+        step.A, step.B
+
+    A call with arrays of floats is a single one of the core. Threads may share a linearizer; they take turns.
+
+    Raises TypeError without dt, and ModelError for a method whose steps cannot be differentiated.
+    """
+
+    def __init__(self, model: Model, method: Variational | None = None, dt: float | None = None) -> None:
+        dt = required_dt(dt, "Linearizer")
+        check_seconds("dt", dt)
+        self.model, self.method, self.dt = model, _checked_method(method), float(dt)
+        self._at = _ready(model, self.method, self.dt)
+
+    def at(self, q: Any, p: Any, u: Any = None) -> Linearization:
+        """The step from (q, p) under constant forces u, as one row of `simulate(forces=…)`, and its first derivatives.
+
+        Raises ModelError for bad arguments, and ConvergenceError when the step has no solution.
+        """
+        fields = self._at(q, p, u)
+        if fields is None:
+            return _looked_at(self.model, (q, p), self.method, self.dt, forces=u)
+        return _made(fields)
+
+
+def _made(fields: dict[str, Any]) -> Linearization:
+    made = object.__new__(Linearization)
+    object.__setattr__(made, "__dict__", fields)  # the constructor would take longer than a small robot's step
+    return made
 
 
 class _Step(NamedTuple):
@@ -260,6 +293,25 @@ def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
+def _ready(model: Model, method: Variational, dt: float) -> Any:
+    """The core's function of (q, p, forces) for arrays that are ready: fields of a Linearization, or None."""
+    import symplectree._core as core
+
+    known = _natives.setdefault(model, {})
+    key = (method, dt)
+    if key not in known:
+        nv, rows, nf = model.nv, len(model.rows), len(model.inputs or model.velocities)
+        fields = {
+            "multipliers": np.zeros(0), "multipliers_A": np.zeros((0, 2 * nv)), "multipliers_B": np.zeros((0, nf)),
+            "by_prescribed": np.zeros((2 * nv, 0)), "by_parameters": np.zeros((2 * nv, 0)),
+            "multipliers_by_parameters": np.zeros((rows, 0)), "parameters": (), "second": None, "hessian": None,
+        }  # fmt: skip
+        longest = np.inf if not method.divides else _longest_turn() if method.accuracy is None else -1.0
+        native = _native(model, method, dt, (), [])
+        known[key] = core.ReadyLinearizer(model.native, native, fields, longest).at
+    return known[key]
+
+
 def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int, ...], chosen: list[Quantity]) -> Any:
     """The core's linearizer, kept for the next call with the same model, method and step."""
     import symplectree._core as core
@@ -298,6 +350,8 @@ def _checked_state(model: Model, state: Any) -> tuple[Array, Array]:
             raise ModelError(f"{name} has shape {array.shape}; give one state")
         if not np.all(np.isfinite(array)):
             raise unusable(model, {name: array})
+    if (error := zero_quaternion(model, q)) is not None:
+        raise error
     model.native.normalize(q)
     return q, p
 

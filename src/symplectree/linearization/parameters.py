@@ -108,8 +108,12 @@ def _whole(model: Model, name: str) -> list[Quantity] | None:
         return _of_bodies(model, name)
     if quantity in QUANTITIES and owner in model.bodies:
         return _of_bodies(model, name)
-    if quantity == "pitch" and owner in model.joints and (of_joint := _pitch(model, name, model.joints[owner].v_start)):
-        return of_joint
+    if (
+        quantity == "pitch"
+        and (place := model.full.joints.get(owner))
+        and (found := _pitch(model, name, place.v_start))
+    ):
+        return found
     if quantity == "at" and owner in model.frames[1:]:
         return _quantities(name, frame_effects(model, owner))
     for index, element in enumerate(model.elements):

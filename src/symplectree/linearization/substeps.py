@@ -1,4 +1,4 @@
-"""Derivatives of a step that is taken as two halves, as `Stepper` takes it where it has no solution in one."""
+"""Derivatives of a step that is taken in parts, as `Stepper` takes it where it is too long for the motion."""
 
 from __future__ import annotations
 
@@ -22,8 +22,15 @@ def can_be_halved(model: Model, prescribed: Mapping[str, Any] | None) -> bool:
     return not prescribed or (len(model.rows) == 0 and all(name in model.coordinates for name in prescribed))
 
 
+def in_halves(parts: list[float]) -> tuple[list[float], list[float]]:
+    """The lengths of parts of a step, each a half of a half of … it: those of its first half, and the others."""
+    ends = np.cumsum(parts)
+    first = int(np.searchsorted(ends, 0.5 * (1 + 1e-9) * ends[-1]))
+    return parts[:first], parts[first:]
+
+
 def linearize_halves(
-    half_step: HalfStep,
+    half_steps: tuple[HalfStep, HalfStep],
     model: Model,
     state: tuple[Array, Array],
     prescribed: Mapping[str, Any] | None,
@@ -37,14 +44,15 @@ def linearize_halves(
 
         F' = F₂' X₂,   D = A₂ D₁ + D₂,   Σ w_i F_i'' = X₂ᵀ (Σ w_i F₂_i'') X₂ + X₁ᵀ (Σ_k (F₂'ᵀ w)_k F₁_k'') X₁.
 
-    half_step(state, prescribed, order, contract) linearizes half a step. Multipliers are those of the first half, at
-    whose beginning they act.
+    half_steps: functions of (state, prescribed, order, contract) that linearize the halves. Multipliers are those of the
+    first half, at whose beginning they act.
     """
     nv, q, middle = model.nv, state[0], None
     if prescribed:
         middle = {name: 0.5 * (q[model.coordinates.index(name)] + float(end)) for name, end in prescribed.items()}
-    one = half_step(state, middle, order if contract is None else 1, None)
-    two = half_step((one.q, one.p), prescribed, order, contract)
+    first, last = half_steps
+    one = first(state, middle, order if contract is None else 1, None)
+    two = last((one.q, one.p), prescribed, order, contract)
     J1, J2 = (np.hstack([lin.A, lin.B, lin.by_prescribed]) for lin in (one, two))
     X1 = _arguments_of_first_half(model, prescribed, J1.shape[1])
     X2 = np.vstack([J1 @ X1, np.eye(J1.shape[1])[2 * nv :]])
@@ -52,7 +60,7 @@ def linearize_halves(
     if two.second is not None and one.second is not None:
         second = X2.T @ two.second @ X2 + np.tensordot(J2[:, : 2 * nv], X1.T @ one.second @ X1, 1)
     elif two.hessian is not None and contract is not None:
-        hessian_1 = half_step(state, middle, 2, J2[:, : 2 * nv].T @ contract).hessian
+        hessian_1 = first(state, middle, 2, J2[:, : 2 * nv].T @ contract).hessian
         assert hessian_1 is not None
         hessian = X2.T @ two.hessian @ X2 + X1.T @ hessian_1 @ X1
     share = np.array([0.5 if name == "dt" else 1.0 for name in one.parameters])  # a half's dt is half of it

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from symplectree.elements.table import Table
 from symplectree.formula.tape import Tape
+from symplectree.mechanism.doubts import questions
+from symplectree.validation import counted
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import JointPlace, Model
@@ -22,25 +24,23 @@ MEANINGS = {
 
 
 def describe(model: Model) -> str:
-    """The tree of links drawn as text, then elements and inputs.
+    """The tree of links drawn as text, then elements and inputs, and questions about numbers that look wrong.
 
     Links that hang on the same one are drawn as its branches; "↓" is the only link that hangs on the line above.
     """
-    followers = "" if model.followers is None else f", {len(model.followers.by_name)} that follow"
+    independent = _independent_rows(model)
     lines = [
-        f"{len(model.full.joints)} links, {model.nv} degrees of freedom ({model.nq} coordinates{followers}), "
-        f"mass {model.mass.sum():.6g} kg, gravity ({', '.join(f'{g:.6g}' for g in model.gravity)}) m/s²",
-        *_tree(model.full, _followed(model)),
+        f"{size(model, independent)}, mass {model.mass.sum():.6g} kg, gravity "
+        f"({', '.join(f'{g:.6g}' for g in model.gravity)}) m/s²",
+        *(
+            f"{link.lead}{link.name}{f'  [{link.joint}]' if link.joint else ''}{f'  {link.mass}' if link.mass else ''}"
+            f"{_frames(link.frames)}"
+            for link in links(model)
+        ),
+        *elements(model),
     ]
-    for element in model.elements:
-        values = ", ".join(
-            f"{f.name}={_plain(getattr(element, f.name))!r}"
-            for f in fields(element)
-            if f.name != "name" and not _is_function(getattr(element, f.name))
-        )
-        lines.append(f"{type(element).__name__} {element.name!r}: {values}")
     if model.rows:
-        lines.append(_constraints(model))
+        lines.append(_constraints(model, independent))
     if model.massless:
         lines.append("to be prescribed, because they move no mass: " + ", ".join(model.massless))
     if model.inputs:
@@ -48,21 +48,55 @@ def describe(model: Model) -> str:
     if model.step_code is not None:
         seconds = model.step_code.seconds
         lines.append("step as native code, " + (f"compiled in {seconds:.2f} s" if seconds else "read from the cache"))
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"question: {question}" for question in questions(model))])
 
 
-def _constraints(model: Model) -> str:
-    """How many rows constraints have, their rank, and which rows depend on others."""
+def size(model: Model, independent: tuple[str, ...] | None = None) -> str:
+    """How many links, coordinates, rows of constraints, and, when the independent rows are known, degrees of freedom: the
+    velocities that constraints and prescribed motions of what has no mass leave independent."""
+    count = counted(model.nq, "coordinate")
+    if model.followers is not None:
+        count += f", {counted(len(model.followers.by_name), 'that follows', 'that follow')}"
+    if model.rows:
+        count += f", {counted(len(model.rows), 'constraint row')}"
+    found = counted(len(model.full.joints), "link")
+    if independent is None:
+        return f"{found}, {count}"
+    return f"{found}, {_freedom(model, independent)} ({count})"
+
+
+def elements(model: Model) -> list[str]:
+    """Springs, dampers, loads and constraints, a line for each."""
+    lines = []
+    for element in model.elements:
+        values = ", ".join(
+            f"{f.name}={_plain(getattr(element, f.name))!r}"
+            for f in fields(element)
+            if f.name != "name" and not _is_function(getattr(element, f.name))
+        )
+        lines.append(f"{type(element).__name__} {element.name!r}: {values}")
+    return lines
+
+
+def _independent_rows(model: Model) -> tuple[str, ...] | None:
     from symplectree.constraints.assembly import generic_independent_rows
 
-    text, count = "1 constraint row" if len(model.rows) == 1 else f"{len(model.rows)} constraint rows", len(model.rows)
-    rows = generic_independent_rows(model)
-    if rows is None:
+    return generic_independent_rows(model) if model.rows else ()
+
+
+def _freedom(model: Model, independent: tuple[str, ...]) -> str:
+    free = max(model.nv - len(model.massless) - len(independent), 0)
+    return counted(free, "degree of freedom", "degrees of freedom")
+
+
+def _constraints(model: Model, independent: tuple[str, ...] | None) -> str:
+    """How many rows constraints have, their rank, and which rows depend on others."""
+    text = counted(len(model.rows), "constraint row")
+    if independent is None:
         return f"{text}; from the neutral configuration no way was found to meet them all: see st.assemble"
-    moving = model.nv - len(model.massless) - len(rows)
-    text += f", rank {len(rows)}: {max(moving, 0)} degree{'s' * (moving != 1)} of freedom left"
-    redundant = [name for name in model.rows if name not in rows]
-    return text if len(rows) == count else f"{text}; dependent rows: {', '.join(redundant)}"
+    text += f", rank {len(independent)}: {_freedom(model, independent)} left"
+    redundant = [name for name in model.rows if name not in independent]
+    return f"{text}; dependent rows: {', '.join(redundant)}" if redundant else text
 
 
 def _is_function(value: object) -> bool:
@@ -74,8 +108,20 @@ def _followed(model: Model) -> dict[str, str]:
     return {} if model.followers is None else {name: f.leader for name, f in model.followers.by_name.items()}
 
 
-def _tree(model: Model, followed: dict[str, str]) -> list[str]:
-    """One line for the world and for each link, in the order of a walk through the tree."""
+class Link(NamedTuple):
+    """A line of the tree: the drawing before the name, the name, its joint, its mass, and frames fixed on it."""
+
+    lead: str
+    name: str
+    joint: str
+    mass: str
+    frames: list[str]
+
+
+def links(model: Model) -> list[Link]:
+    """The world and each link, in the order of a walk through the tree."""
+    followed = _followed(model)
+    model = model.full
     places = list(model.joints.values())
     first = [int(i) for i in np.searchsorted(model.v_start, [place.v_start for place in places])]
     last = [*(i - 1 for i in first[1:]), len(model.bodies) - 1]  # a joint's bodies lie in a row; this carries the link
@@ -87,16 +133,16 @@ def _tree(model: Model, followed: dict[str, str]) -> list[str]:
     for name, body in zip(model.frames, model.frame_body, strict=True):
         if not name.startswith("#") and name not in moving:
             fixed[int(body)].append(name)
-    lines = ["world" + _frames(fixed[-1])]
+    found = [Link("", "world", "", "", fixed[-1])]
     stack = _hanging(children[-1], "")
     while stack:
         link, lead, mark, inner = stack.pop()
         body = last[link]
-        mass = f"  {model.mass[body]:.6g} kg" if model.mass[body] > 0 else ""
+        mass = f"{model.mass[body]:.6g} kg" if model.mass[body] > 0 else ""
         joint = _joint(model, places[link], followed)
-        lines.append(f"{lead}{mark} {model.bodies[body]}  [{joint}]{mass}{_frames(fixed[body])}")
+        found.append(Link(f"{lead}{mark} ", model.bodies[body], joint, mass, fixed[body]))
         stack += _hanging(children[body], inner)
-    return lines
+    return found
 
 
 def _hanging(links: list[int], lead: str) -> list[tuple[int, str, str, str]]:

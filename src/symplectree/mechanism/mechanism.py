@@ -6,11 +6,13 @@ Nothing is checked while describing; `build()` checks everything and says what i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Joint
+from symplectree.validation import counted
 
 if TYPE_CHECKING:
     from symplectree.mechanism.frames import FrameLiteral
@@ -27,17 +29,24 @@ class Mass:
     inertia: Any = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Frame:
     """A frame of the tree: placed in its parent, moved by its joint, perhaps carrying a mass. Made by `link` or `frame`."""
 
-    mechanism: Mechanism = field(repr=False)
+    mechanism: Mechanism
     name: str
-    parent: Frame | None = field(repr=False)
+    parent: Frame | None
     joint: Joint
     at: Any = (0.0, 0.0, 0.0)
     rotate: Any = None
     masses: list[Mass] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        if self.parent is None:
+            return "Frame 'world'"
+        mass = sum(m.mass for m in self.masses if isinstance(m.mass, int | float))
+        moved = f"moved by {type(self.joint).__name__} {self.joint.name!r} on" if self.joint.nv else "fixed on"
+        return f"Frame {self.name!r} {moved} {self.parent.name!r}{f', {mass:.6g} kg' if mass else ''}"
 
     def link(
         self,
@@ -156,6 +165,36 @@ class Mechanism:
         from symplectree.io.sexpr_writer import write
 
         return write(self)
+
+    def __getitem__(self, name: str) -> Frame:
+        """The link or frame of that name, "world" included; of a loaded robot, too. Raises ModelError with the nearest
+        names."""
+        frames = {"world": self.world} | {frame.name: frame for frame in self.tree if isinstance(frame.name, str)}
+        if isinstance(name, str) and name in frames:
+            return frames[name]
+        from symplectree.mechanism.model import unknown
+
+        moved = [frame.name for frame in self.tree if frame.joint.nv and frame.joint.name == name]
+        hint = f"; joint {name!r} moves link {moved[0]!r}" if moved else ""
+        raise ModelError(unknown("link or frame", name, list(frames)) + hint)
+
+    def __contains__(self, name: object) -> bool:
+        return name == "world" or any(frame.name == name for frame in self.tree)
+
+    __iter__ = None  # or Python would try m[0], m[1], …
+
+    def __repr__(self) -> str:
+        fixed = sum(frame.joint.nv == 0 for frame in self.tree)
+        counts = ((len(self.tree) - fixed, "link"), (fixed, "frame"), (len(self.elements), "element"))
+        return f"Mechanism of {', '.join(counted(*count) for count in counts)}; build() makes a Model of it"
+
+    def _repr_html_(self) -> str:
+        from symplectree.mechanism.html import to_html
+
+        try:
+            return to_html(self.build(), "Mechanism of")
+        except ModelError as error:
+            return f"<div><b>{escape(repr(self))}</b></div><div>{escape(str(error))}</div>"
 
     def __getattr__(self, name: str) -> Any:
         """Say what to do when a mechanism is used where a Model is needed; only asked for what a mechanism has not."""

@@ -35,7 +35,7 @@ KINDS = (
 
 FOR_USERS = frozenset((
     "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "text", "info", "compile", "compile_formulas",
+    "full", "text", "info", "compile", "compile_formulas", "with_parameters",
 ))  # fmt: skip
 
 
@@ -78,7 +78,7 @@ class Model:
     | gravity | acceleration in world axes | (3,), m/s² |
     | full | the model of all coordinates, where some follow others | |
     | text | the mechanism as a file holds it | |
-    | info(), compile(), compile_formulas() | a picture in text; native code | |
+    | info(), with_parameters(…), compile(), compile_formulas() | a picture in text; other numbers; native code | |
 
     For the package itself:
 
@@ -141,6 +141,16 @@ class Model:
     formula_code: FormulaCode | None = field(default=None, repr=False)
     followers: Followers | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        from symplectree.mechanism.info import size
+
+        return f"Model of {size(self)}, mass {self.mass.sum():.6g} kg; info() shows the tree"
+
+    def _repr_html_(self) -> str:
+        from symplectree.mechanism.html import to_html
+
+        return to_html(self, "Model of")
+
     def __dir__(self) -> list[str]:
         """What users need; everything else is there, but for the package itself."""
         return [name for name in super().__dir__() if name in FOR_USERS or name.startswith("__")]
@@ -169,7 +179,7 @@ class Model:
 
     @cached_property
     def nv(self) -> int:
-        """How many degrees of freedom, the length of a velocity (a quaternion counts three)."""
+        """The length of a velocity (a quaternion counts three); degrees of freedom are fewer where constraints act."""
         return len(self.velocities)
 
     @cached_property
@@ -314,8 +324,23 @@ class Model:
         compiled.freeze()
         return compiled
 
+    def with_parameters(self, values: Mapping[str, Any]) -> Model:
+        """The model with other numbers, as if it had been built with them: {"arm.mass": 2, "spring.stiffness": 30}.
+
+        values: by name, as `linearize(parameters=…)` takes them (`symplectree.linearization.parameters` lists all); all
+            numbers of a quantity ("arm.at": (0, 0, -1)) or one of them ("arm.at.z": -1).
+
+        What a name does not say is held: a mass changes with its centre and its inertia about that as they are. Native
+        code of `compile()` is for the old numbers, and is left out. Raises ModelError for a name that means nothing here,
+        and for numbers that no mechanism can have.
+        """
+        from symplectree.linearization.with_parameters import changed
+
+        return changed(self, values)
+
     def info(self) -> str:
-        """A picture of the tree in text, with masses, coordinates and elements."""
+        """A picture of the tree in text, with masses, coordinates and elements, and questions about numbers that look as
+        if they had the wrong unit."""
         from symplectree.mechanism.info import describe
 
         return describe(self)

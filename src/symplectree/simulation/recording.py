@@ -10,6 +10,7 @@ from symplectree.integrators import Run
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.formula_faults import FormulaWatch
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.simulation.run_record import Restart, Settings
@@ -100,12 +101,15 @@ class Recording:
         if self.watch and saved:
             self._look(first, every, before, slice(row, row + saved))
         if taken < count:
-            raise self.run.failure(first + taken)
+            raise self._explained(self.run.failure(first + taken))
         if saved * every < count:
-            raise no_longer_finite(self.model, self.run.x, self.done, self.settings.dt)
+            raise self._explained(no_longer_finite(self.model, self.run.x, self.done, self.settings.dt))
         if self.done % self.interval == 0:
             self._restart()
         return count
+
+    def _explained(self, error: ConvergenceError) -> ConvergenceError:
+        return explained(error, self.model, self.run, self.q[self.rows - 1], self.settings.dt)
 
     def _look(self, first: int, every: int, before: tuple[Array, Array], new: slice) -> None:
         """Raise ConvergenceError when a formula has a fault between the states from `before` on; what precedes is kept."""

@@ -78,7 +78,7 @@ def is_method(method: Method, text: str) -> bool:
 
 def constant_forces(source: Any) -> dict[str, float] | None:
     """Forces of a ForceSource by name, when they are the same throughout."""
-    if source.function is not None or len(source.tau) > 1:
+    if not source.is_fixed or len(source.tau) > 1:
         return None
     tables = ((source.model.inputs, source.inputs[0]), (source.model.velocities, source.tau[0]))
     return {name: float(value) for names, row in tables for name, value in zip(names, row, strict=True) if value != 0}

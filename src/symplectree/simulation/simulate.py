@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.constraints.assembly import CLOSED, not_assembled, start_errors
+from symplectree.constraints.assembly import CLOSED, start_errors
 from symplectree.constraints.dynamics import constraint_jacobian, velocities
 from symplectree.dynamics import momenta
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
@@ -22,6 +22,7 @@ from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.simulation.prescribed_start import refused_start, tell_replaced
 from symplectree.simulation.progress import Progress
 from symplectree.simulation.recording import Recording
 from symplectree.simulation.run_record import (
@@ -56,11 +57,15 @@ def simulate(
     """Move the model from (q0, v0) for `duration` in steps of `dt`, and return the trajectory.
 
     q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
-    duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken.
+    duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken, and a warning says
+        where the run ends when a part of one is left. No step is shortened: equal ones keep the energy without drift.
     method: how to step; `Variational()` when left out.
-    forces: None; numbers for the model's inputs (for all degrees of freedom when it has none), or one row of these per
+    forces: None; numbers for the model's inputs (for all nv velocities when it has none), or one row of these per
         step; a mapping of names to numbers, or to one row of these per step; or a function of (t, q, v) that returns
-        either.
+        either. `Variational` asks it at both ends of each step, at the end for forces that go with the velocity there
+        (JM09 (43)), and at orders 4 to 8 without constraints at the stages. What resists motion so strongly that it would
+        end it within a step, as a regulator with much damping does, is estimated by differences and taken implicitly, as
+        `JointDamper` is, so that it settles at any step; other methods take functions as they are.
     prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each
         step's end, or to numbers; their motion is as given, and `Trajectory.prescribed_forces` is what it takes.
     save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
@@ -78,7 +83,7 @@ def simulate(
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
     motion = Prescribed(model, prescribed, float(dt), steps)
-    q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None)
+    q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None, given=(q0, v0))
     source, method = ForceSource(model, forces, steps), chosen(method)
     run = method.start(model, q, v, dt, source, motion)
     settings = Settings(
@@ -236,19 +241,25 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
     return q, v
 
 
-def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *, told: bool) -> tuple[Array, Array]:
+def consistent_start(
+    model: Model, q: Array, v: Array, prescribed: Prescribed, *, told: bool, given: tuple[Any, Any] | None = None
+) -> tuple[Array, Array]:
     """The start with prescribed coordinates where they are, and velocities along the constraints.
 
-    Raises AssemblyError when q breaks them; warns when v does, unless the user knows (`told`).
+    Raises AssemblyError when q breaks them; warns when v does, unless the user knows (`told`), and when prescribed
+    motions begin elsewhere than the user's start, `given` as (q0, v0).
     """
+    asked = q, v
     if prescribed:
         q, v = prescribed.place(q, 0.0), np.array(v)
         v[prescribed.velocities] = prescribed.rate(0.0)[prescribed.velocities]
+    errors = start_errors(model, q) if model.rows else np.zeros(0)
+    if not np.all(errors <= CLOSED):
+        raise refused_start(model, asked[0], q, errors, prescribed)
+    if given is not None:
+        tell_replaced(prescribed, given, asked, (q, v))
     if not model.rows:
         return q, v
-    errors = start_errors(model, q)
-    if not np.all(errors <= CLOSED):
-        raise not_assembled(model, q, errors)
     undefined = ~np.all(np.isfinite(constraint_jacobian(model, q)), axis=1)
     if np.any(undefined):
         name = model.rows[int(np.argmax(undefined))]
@@ -268,11 +279,18 @@ def consistent_start(model: Model, q: Array, v: Array, prescribed: Prescribed, *
 
 
 def _whole_steps(duration: Any, dt: Any) -> int:
+    """How many steps fit into the duration; warns when a part of one is left."""
     check_seconds("duration", duration)
     check_seconds("dt", dt)
     steps = np.floor(duration / dt * (1 + 1e-12) + 1e-6)
     if steps < 1:
         raise ModelError(f"duration {duration} is shorter than one step of {dt}")
+    if duration - steps * dt > 1e-6 * dt + 1e-12 * duration:
+        warnings.warn(
+            f"the duration of {duration:.6g} s is no whole number of steps of {dt:.6g} s: the run ends at "
+            f"{steps * dt:.6g} s; dt={duration / (steps + 1):.6g} ends at {duration:.6g} s",
+            stacklevel=3,
+        )
     if steps > MOST_STEPS:
         raise ModelError(f"the run has {steps:.3g} steps, more than {MOST_STEPS}; take a larger dt, or run it in parts")
     return int(steps)

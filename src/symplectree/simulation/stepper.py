@@ -1,8 +1,11 @@
 """One step at a time, for control loops."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +16,45 @@ from symplectree.integrators import Method, Run
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import FormulaWatch, element_fault
 from symplectree.integrators.prescribed import Prescribed
+from symplectree.integrators.variational import VariationalRun
+from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
+from symplectree.simulation.moved_coordinate import MovedCoordinate, given_as_numbers
+from symplectree.simulation.recording import restart_interval
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
-from symplectree.validation import check_seconds, real_array, required_dt, shown
+from symplectree.simulation.step_record import StepRecord
+from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import check_seconds, required_dt, shown
 
+ASK, FAILED = 1, 2  # what became of a call of the core, see core/bindings/stepper.cpp
 MOST_ROWS = 10_000  # steps between looks at the clock and at the keyboard, each of which takes a row of numbers
+
+
+@dataclass(frozen=True, eq=False)
+class StepperState:
+    """Where a Stepper stands: `Stepper.restore` goes back there, and on from there bit for bit. Plain data, which pickles.
+
+    | name | meaning |
+    | --- | --- |
+    | step | steps since reset |
+    | q, x | configuration, and velocity or momentum, as the method keeps them |
+    | method | that chose itself an order, if it did |
+    | memory | what else the next steps depend on, such as the steps before, from which the next is guessed |
+    | tau, inputs | forces of the last step |
+    | laws | what controllers remember |
+    | moved | where coordinates that were prescribed as numbers are |
+    """
+
+    step: int
+    q: Array
+    x: Array
+    method: Method
+    memory: Any
+    tau: Array
+    inputs: Array
+    laws: Array
+    moved: dict[str, Array]
 
 
 class Stepper:
@@ -32,30 +68,53 @@ class Stepper:
     | name | meaning |
     | --- | --- |
     | t | time since reset [s] |
-    | q, v, p | configuration, velocity, momentum; copies |
+    | q, v, p | configuration, velocity, momentum; copies, which the next step leaves alone |
+    | state | all of it, to `restore` |
 
     method: how to step; `Variational()` when left out.
     dt: length of a step [s], always to be given.
+    forces: controllers that act in all steps, such as `PD`, besides the forces that a step is given.
     prescribed: motions of prescribed coordinates as for `simulate`: functions of time since reset, or numbers, from
         which `step` may move them.
+    record: whether to keep the state after each step, for `trajectory()`.
 
-    Whatever stops it, an exception of the user's own functions or Ctrl-C, q, v and t are those after the last whole step.
-    Threads take turns; a function that a step calls cannot use the stepper, and is told so by ModelError.
+    A step under an array of forces, or none, is a single call of the core: a few tenths of a microsecond on top of the step
+    itself. Mappings, prescribed coordinates, formulas that are watched for kinks and elements that are functions of Python
+    take some ten more. Whatever stops it, an exception of the user's own functions or Ctrl-C, q, v and t are those after
+    the last whole step. Threads take turns; a function that a step calls cannot use the stepper, and is told so by
+    ModelError. Copies (`copy.copy`) go their own way from the same state; steppers of models that pickle can be pickled.
     """
 
     def __init__(
-        self, model: Model, method: Method | None = None, dt: float | None = None, *, prescribed: Any = None
+        self,
+        model: Model,
+        method: Method | None = None,
+        dt: float | None = None,
+        *,
+        prescribed: Any = None,
+        forces: Any = None,
+        record: bool = False,
     ) -> None:
+        import symplectree._core as core
+
         dt = required_dt(dt, "Stepper")
         check_seconds("dt", dt)
         self.model, self.method, self.dt = model, chosen(method), float(dt)
-        self._forces = ForceSource(model, None)
-        self._moved = {name: _Moved(value, self.dt) for name, value in _numbers(prescribed).items()}
+        self._given = {"prescribed": prescribed, "forces": forces, "record": record}
+        self._forces = ForceSource(model, forces, 1)
+        if forces is not None and (
+            self._forces.laws is None or np.any(self._forces.tau) or np.any(self._forces.inputs)
+        ):
+            raise ModelError("forces of a Stepper are controllers, such as PD; give numbers to its steps")
+        self._moved = {name: MovedCoordinate(value, self.dt) for name, value in given_as_numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}
         self._prescribed = Prescribed(model, given, self.dt)
-        self._turn, self._chunk = _Turn(), 1  # how many steps fit between two looks at the clock
+        self._interval = restart_interval(model)
+        self._loop = core.StepLoop(self.dt, self._interval)
+        self._take = self._loop.step
+        self._turn, self._chunk = _Turn(self._loop), 1  # how many steps fit between two looks at the clock
         self._started: Run | None = None
-        self._count = 0
+        self._kept = StepRecord(self) if record else None
         self._watch = FormulaWatch(model, leaps=True)
         # Then all states between are kept, to go back to.
         self._may_raise = bool(self._watch) or any(not user.tapes for user in model.tables.users)
@@ -72,20 +131,120 @@ class Stepper:
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
-            told = v is None
-            q, v = consistent_start(self.model, *initial_state(self.model, q, v), self._prescribed, told=told)
-            self._forces.set(None)
-            self._started = self.method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
-            self._count = 0
+            given = q, v
+            q, v = initial_state(self.model, q, v)
+            q, v = consistent_start(self.model, q, v, self._prescribed, told=given[1] is None, given=given)
+            self._forces = ForceSource(self.model, self._given["forces"], 1)  # controllers begin anew
+            self._start(self.method, q, v)
+            self._begin_count(0)
 
-    def step(self, forces: Any = None, *, prescribed: Mapping[str, Any] | None = None) -> None:
-        """One step under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when left out.
+    def step(self, forces: Any = None, *, n: int = 1, prescribed: Mapping[str, Any] | None = None) -> None:
+        """One step, or n, under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when
+        left out. Fastest is an array of floats, of which `input` tells the places by name.
 
-        prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name; others
-            stay.
+        prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name, and stay
+            in further ones; others stay.
 
-        Raises ConvergenceError when the step cannot be taken; the state stays as it was.
+        Raises ConvergenceError when a step cannot be taken; the state is that before it.
         """
+        if prescribed is not None or (outcome := self._take(forces, n)) == ASK:
+            return self._step_with_python(forces, n, prescribed)
+        if outcome == FAILED:
+            self._fail()
+
+    def input(self, name: str) -> int | slice:
+        """Where the force of an input stands in the array that `step` takes; of a coordinate or joint, a slice where it has
+        several degrees of freedom, in models without inputs."""
+        table, part = self._forces.place(name)
+        if table != ("inputs" if self.model.inputs else "tau"):
+            raise ModelError(
+                f"{name!r} is no input, and the model has inputs, of which arrays of forces are: set it by a mapping, "
+                f"step({{{name!r}: …}}), or give it one: JointForce({name!r}, 'name of an input')"
+            )
+        return part.start if part.stop == part.start + 1 else part
+
+    def run(self, steps: int) -> None:
+        """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
+        with self._turn:
+            for motion in self._moved.values():
+                motion.hold()
+            self._advance_for(steps)
+
+    def trajectory(self) -> Trajectory:
+        """All states since reset, or since a state was restored, of a stepper that was made with `record=True`."""
+        if self._kept is None:
+            raise ModelError("the stepper keeps no states; make it with Stepper(…, record=True)")
+        return self._kept.trajectory()
+
+    @property
+    def state(self) -> StepperState:
+        """All that the next steps depend on; see `restore`. An array of numbers of each kind, some 20 nv in all."""
+        with self._turn:
+            run = self._run
+            method = run.method if isinstance(run, VariationalRun) else self.method
+            moved = {name: motion.end.copy() for name, motion in self._moved.items()}
+            source = self._forces
+            laws = np.array([] if source.laws is None else source.laws.memory())
+            return StepperState(
+                step=self._loop.count, q=run.q.copy(), x=run.x.copy(), method=method, memory=run.memory(),
+                tau=source.tau.copy(), inputs=source.inputs.copy(), laws=laws, moved=moved,
+            )  # fmt: skip
+
+    def restore(self, state: StepperState) -> None:
+        """Go back to a state of this stepper, or of another of the same model, method and dt: the next steps are, bit for
+        bit, those that followed it then."""
+        with self._turn:
+            same = isinstance(state, StepperState) and state.q.shape == (self.model.nq,)
+            same = same and state.x.shape == (self.model.nv,) and set(state.moved) == set(self._moved)
+            if not same or (state.method != self.method and getattr(self.method, "order", None) != "auto"):
+                raise ModelError("this is no state of a stepper of this model, method and prescribed coordinates")
+            for name, motion in self._moved.items():
+                motion.end = state.moved[name].copy()
+                motion.hold()
+            self._start(state.method, state.q, np.zeros(self.model.nv))
+            self._run.q[:], self._run.x[:] = state.q, state.x
+            self._run.restart(state.step)
+            self._run.recall(state.memory)
+            self._attach()
+            self._begin_count(state.step)
+            self._forces.tau[:], self._forces.inputs[:] = state.tau, state.inputs
+            if self._forces.laws is not None:
+                self._forces.laws.recall(state.laws)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = None if self._started is None else self.state
+        return _restored, (type(self), (self.model, self.method, self.dt), self._given, state)
+
+    def __copy__(self) -> Stepper:
+        make, arguments = self.__reduce__()
+        copied: Stepper = make(*arguments)
+        return copied
+
+    def __deepcopy__(self, memo: Any) -> Stepper:
+        return self.__copy__()  # models do not change
+
+    def _start(self, method: Method, q: Array, v: Array) -> None:
+        self._started = method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
+        self._attach()
+
+    def _begin_count(self, step: int) -> None:
+        """Count steps, and keep states, from here on."""
+        self._loop.count = step
+        if self._kept is not None:
+            self._kept.begin(self.t, self._run)
+
+    def _attach(self) -> None:
+        """Let the core take steps by itself, where it can, as soon as nobody has the turn."""
+        run = self._run
+        plain = not self._may_raise and not self._prescribed and self._kept is None
+        alone = plain and getattr(run, "native", None) is not None
+        if alone:
+            self._loop.attach(run.native, self._forces.native_rows(0, 1), run.q, run.x)
+        self._turn.leaves_open = alone
+
+    def _step_with_python(self, forces: Any, n: Any, prescribed: Mapping[str, Any] | None) -> None:
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ModelError(f"n is {shown(n)}; give a whole number of steps, 1 or more")
         with self._turn:
             _ = self._run  # refuses before anything changes
             for name in prescribed or {}:
@@ -100,30 +259,40 @@ class Stepper:
                 for motion in self._moved.values():
                     motion.end = motion.start
                 raise
-
-    def run(self, steps: int) -> None:
-        """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
-        with self._turn:
-            for motion in self._moved.values():
+            for motion in self._moved.values() if n > 1 else ():
                 motion.hold()
-            end = self._count + steps
-            while self._count < end:
-                count, start = min(self._chunk, end - self._count), time.perf_counter()
-                self._advance(count)
-                spent = max(time.perf_counter() - start, 1e-7)
-                if count == self._chunk or spent > SLICE:
-                    self._chunk = max(1, min(int(SLICE / spent * count), 10 * count, MOST_ROWS))
+            self._advance_for(int(n) - 1)
 
-    def _advance(self, steps: int) -> None:
-        """Take steps, and count them; whatever the run raises, q, x and the count are those after the last whole one."""
-        run = self._run
+    def _fail(self) -> None:
+        with self._turn:
+            run = self._run
+            if run.second == "p":
+                raise run.failure(self._loop.count)
+            run.restart(self._loop.count)  # explicit methods end beyond numbers; once more, to say how
+            self._advance(1)
+
+    def _advance_for(self, steps: int) -> None:
+        """Take steps, with looks at the clock and at the keyboard."""
+        end = self._loop.count + steps
+        while self._loop.count < end:
+            count, start = min(self._chunk, end - self._loop.count), time.perf_counter()
+            count = self._advance(count)
+            spent = max(time.perf_counter() - start, 1e-7)
+            if count == self._chunk or spent > SLICE:
+                self._chunk = max(1, min(int(SLICE / spent * count), 10 * count, MOST_ROWS))
+
+    def _advance(self, most: int) -> int:
+        """Take at most so many steps, count them, and return how many; whatever the run raises, q, x and the count are
+        those after the last whole one. The run is started anew where `simulate` does so."""
+        run, first = self._run, self._loop.count
+        steps = min(most, self._interval - first % self._interval if self._kept is None else 1)
         rows = steps if self._may_raise else 1
         states = np.empty((rows + 1, self.model.nq)), np.empty((rows + 1, self.model.nv))
         states[0][0], states[1][0] = run.q, run.x
         states[0][1:, 0] = np.nan
         done = -1
         try:
-            done = run.advance(self._count, steps, steps // rows, states[0][1:], states[1][1:])
+            done = run.advance(first, steps, steps // rows, states[0][1:], states[1][1:])
         finally:
             run.counts.clear()  # a loop may go on for ever
             taken = done
@@ -131,15 +300,21 @@ class Stepper:
                 written = int(np.count_nonzero(~np.isnan(states[0][1:, 0])))
                 run.q[:], run.x[:] = states[0][written], states[1][written]
                 taken = written * (steps // rows)
-            first, self._count = self._count, self._count + taken
+            self._loop.count = first + taken
         if self._watch and (found := self._watch.first(states[0][: taken + 1])) is not None:
-            self._count = first + found[0]
+            count = self._loop.count = first + found[0]
             run.q[:], run.x[:] = states[0][found[0]], states[1][found[0]]  # the state before the fault
-            run.restart(self._count)
-            why = f"the step {self._count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
-            raise ConvergenceError(why, step=self._count, time=self.t)
+            run.restart(count)
+            why = f"the step {count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
+            raise ConvergenceError(why, step=count, time=self.t)
         if taken < steps:
-            raise run.failure(self._count)
+            raise explained(run.failure(self._loop.count), self.model, run, run.q, self.dt)
+        if self._loop.count % self._interval == 0:
+            run.restart(self._loop.count)
+            self._attach()
+        if self._kept is not None:
+            self._kept.add(self.t, run)
+        return steps
 
     @property
     def _run(self) -> Run:
@@ -153,7 +328,7 @@ class Stepper:
 
     @property
     def t(self) -> float:
-        return self._count * self.dt
+        return float(self._loop.count * self.dt)
 
     @property
     def q(self) -> Array:
@@ -161,56 +336,41 @@ class Stepper:
 
     @property
     def v(self) -> Array:
-        with self._turn:
-            return self._run.velocity()
+        velocity: Array | None = self._loop.velocity()
+        if velocity is None:
+            with self._turn:
+                velocity = self._run.velocity()
+        return velocity
 
     @property
     def p(self) -> Array:
-        with self._turn:
-            return momenta(self.model, self._run.q, self._run.velocity())
+        run = self._run
+        if run.second == "p" and not self.model.rows and not self._prescribed:
+            return run.x.copy()
+        return momenta(self.model, run.q, self.v)
+
+
+def _restored(kind: type[Stepper], arguments: Any, given: Any, state: StepperState | None) -> Stepper:
+    stepper = kind(*arguments, **given)
+    if state is not None:
+        stepper.restore(state)
+    return stepper
 
 
 class _Turn:
-    """One thread at a time, and nothing that a step calls."""
+    """One thread at a time, and nothing that a step calls; nor does the core take steps by itself meanwhile."""
 
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.RLock(), False
+    def __init__(self, loop: Any) -> None:
+        self._lock, self._inside, self._loop = threading.RLock(), False, loop
+        self.leaves_open = False  # may the core take steps when the turn is over?
 
     def __enter__(self) -> None:
         self._lock.acquire()
         if self._inside:
             self._lock.release()
             raise ModelError("the stepper is inside a step, which has called this function; use it after the step")
-        self._inside = True
+        self._inside, self._loop.open = True, False
 
     def __exit__(self, *_: object) -> None:
-        self._inside = False
+        self._inside, self._loop.open = False, self.leaves_open
         self._lock.release()
-
-
-class _Moved:
-    """A prescribed coordinate that a control loop moves: on a straight line within a step."""
-
-    def __init__(self, value: Any, dt: float) -> None:
-        self.t, self.dt, self.start, self.end = 0.0, dt, np.asarray(value, dtype=float), np.asarray(value, dtype=float)
-
-    def begin(self, t: float, end: Any) -> None:
-        """From where it is at the end of the step before, at time t, to `end` after one step."""
-        end = np.asarray(real_array(end))
-        if end.shape != self.end.shape:
-            raise ModelError(f"a prescribed coordinate takes {max(self.end.size, 1)} numbers, not {shown(end)}")
-        self.t, self.start, self.end = t, self.end, end
-
-    def hold(self) -> None:
-        """Stay where the last step ended."""
-        self.start = self.end
-
-    def __call__(self, t: float) -> Any:
-        return self.start + (self.end - self.start) * ((t - self.t) / self.dt)
-
-
-def _numbers(prescribed: Any) -> dict[str, Any]:
-    """Those of the prescribed motions that are numbers."""
-    if not isinstance(prescribed, Mapping):
-        return {}
-    return {name: value for name, value in prescribed.items() if not callable(value) and not isinstance(value, str)}

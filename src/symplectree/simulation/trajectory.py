@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from symplectree.constraints.dynamics import constraint_values, least_norm, velo
 from symplectree.deprecation import warn_renamed
 from symplectree.errors import ModelError
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model, unknown_coordinate
+from symplectree.mechanism.model import Model
+from symplectree.simulation.state import State, coordinate_of, state_at, velocity_of
+from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
     from symplectree.simulation.run_record import Restart, Settings
@@ -37,6 +40,10 @@ class Trajectory:
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
     | settings | dt, method and whatever else the run was asked for; None when not known | |
+    | t_forces | the times of multipliers and prescribed_forces, t[:-1] | (K,) s |
+
+    `traj["elbow"]` is the course of a coordinate, `traj.velocity("elbow")` its velocity, `traj.pose("tip")` that of a
+    frame; `traj[10:20]` are some of the rows, `traj[-1]` is one of them, and `traj.at(3.2)` a state between.
 
     A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
     """
@@ -78,20 +85,67 @@ class Trajectory:
         return len(self.t)
 
     def __repr__(self) -> str:
-        return (
-            f"Trajectory of {len(self)} states, {self.model.nv} degrees of freedom, {self.t[0]:g} to {self.t[-1]:g} s"
+        sizes = f"{counted(len(self), 'state')} of {counted(self.model.nq, 'coordinate')}"
+        return f"Trajectory of {sizes}, {self.t[0]:g} to {self.t[-1]:g} s"
+
+    @overload
+    def __getitem__(self, which: str) -> Array: ...
+    @overload
+    def __getitem__(self, which: slice) -> Trajectory: ...
+    @overload
+    def __getitem__(self, which: int) -> State: ...
+    def __getitem__(self, which: Any) -> Any:
+        """By name: the course of one coordinate (K+1,), one that follows included, or of all of a joint's (K+1, nq). A
+        slice: a Trajectory of these rows. A number: the State in that row."""
+        if isinstance(which, str):
+            return coordinate_of(self.model, self.q, which)
+        if isinstance(which, slice):
+            return self._rows(which)
+        try:
+            row = range(len(self))[which]
+        except (TypeError, IndexError):
+            raise ModelError(
+                f"a trajectory of {len(self)} states has no {shown(which)}; give the name of a coordinate, the number of a "
+                "row or a slice, or use at(t) for a time"
+            ) from None
+        return State(self.model, self.t[row], self.q[row].copy(), self.v[row].copy())
+
+    def _rows(self, which: slice) -> Trajectory:
+        rows = np.arange(len(self))[which]
+        if not len(rows) or (which.step or 1) < 1:
+            raise ModelError(f"{shown(which)} of {len(self)} states: give one or more rows, in the order of time")
+        some: dict[str, Any] = {
+            name: values[rows[:-1]] if values.ndim > 1 else np.add.reduceat(np.append(values, 0), rows)[:-1]
+            for name, values in self.recorded.items()
+        }
+        some["v" if self.raw is None else "p"] = (self.v if self.raw is None else self.raw)[rows]
+        settings = self.settings and replace(
+            self.settings,
+            steps=round(self.t[rows[-1]] / self.settings.dt),
+            save_every=self.settings.save_every * (which.step or 1),
+        )
+        rates = None if self.rates is None else self.rates[rows]
+        return Trajectory(
+            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates, settings=settings
         )
 
-    def __getitem__(self, name: str) -> Array:
-        """The course of one coordinate (K+1,), one that follows included, or of all coordinates of a joint (K+1, nq)."""
-        if name in self.model.coordinates:
-            return self.q[:, self.model.coordinates.index(name)]
-        if name in self.model.joints:
-            return self.q[:, self.model.joints[name].q]
-        followers = self.model.followers
-        if followers is not None and name in followers.by_name:
-            return self.model.tree_coordinates(self.q)[:, followers.by_name[name].q]
-        raise ModelError(unknown_coordinate(self.model, name, [*self.model.coordinates, *self.model.joints]))
+    def at(self, t: Any) -> State:
+        """The state at a time within the run [s], or at several: by cubic interpolation between the saved rows.
+
+        Errors are of fourth order in the time between rows for q, of third order for v. Constraints hold, so that a run can
+        start there.
+        Rotations of Ball and Free joints must be less than half a turn from row to row. Raises ModelError outside the run.
+        """
+        return state_at(self, t)
+
+    def velocity(self, name: str) -> Array:
+        """The course of one velocity (K+1,), that of a coordinate that follows included, or of a joint's (K+1, nv)."""
+        return velocity_of(self.model, self.q, self.v, name)
+
+    @property
+    def t_forces(self) -> Array:
+        """Times of multipliers and prescribed_forces (K,)."""
+        return self.t[:-1]
 
     @property
     def recorded(self) -> dict[str, Array]:
@@ -131,6 +185,8 @@ class Trajectory:
         side."""
         if self._multipliers is None:
             return np.zeros((len(self) - 1, 0))
+        if len(self) == 1:
+            return self._multipliers
         return least_norm(self.model, self.q[:-1], self._multipliers)
 
     @cached_property
@@ -159,9 +215,9 @@ class Trajectory:
         return dynamics.pose(self.model, self.q, frame)
 
     def save(self, path: Any) -> None:
-        """Write everything to a file, whose ending tells the format: `.nc` (netCDF4, which is HDF5), `.npz`, `.csv`.
+        """Write everything to a file. Its ending tells the format: `.nc` (netCDF4, which is HDF5), `.npz`, `.mat`, `.csv`.
 
-        The first two hold the run bit for bit with names, units and the model's text, for `load_trajectory`; a table of
+        The first three hold the run bit for bit with names, units and the model's text, for `load_trajectory`; a table of
         numbers, t, q, v and energy, is what `.csv` holds. A file that is there already is replaced when the new one is
         complete. Raises ResultError when it cannot be written; the file that was there, and this trajectory, stay.
         """
@@ -169,17 +225,29 @@ class Trajectory:
 
         save(self, path)
 
-    def to_dataset(self) -> Any:
-        """The same as an xarray Dataset."""
-        from symplectree.io.record import record_of, to_xarray
+    def to_dataset(self, *, frames: Sequence[str] = ()) -> Any:
+        """Everything as an xarray Dataset, on the axes `t` and, of what belongs to the time between two rows (multipliers,
+        prescribed_forces, iterations), `interval`: the time at which it begins.
 
-        return to_xarray(record_of(self))
+        frames: names of frames whose `position` (t, frame, axis) [m] and `rotation` (t, frame, axis, frame_axis) are added.
+        """
+        from symplectree.io.tables import to_dataset
+
+        return to_dataset(self, frames)
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row for each state: `t`, coordinates by name, velocities as "v NAME", `kinetic`,
+        `potential` and `energy`. A coordinate that has one of these names is "q NAME"."""
+        from symplectree.io.tables import to_dataframe
+
+        return to_dataframe(self)
 
     def plot(self, *what: str, path: Any = None) -> Any:
         """Draw quantities over time, one panel for each unit; all coordinates when none is named.
 
-        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", a coordinate or joint by name, or
-            "phase:NAME" for a coordinate's velocity over the coordinate.
+        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", "multipliers", "prescribed_forces", a
+            coordinate, joint or frame (its position) by name, "phase:NAME" for a coordinate's velocity over the coordinate,
+            or "path:FRAME" for the way of a frame in a plane.
         path: where to write the picture, in the format that the ending says.
 
         Returns the figure, which opens no window.
@@ -197,6 +265,7 @@ class Trajectory:
         block: bool | None = None,
         browser: bool = True,
         height: int = 560,
+        embed: bool | None = None,
     ) -> Any:
         """Play the motion on a page of this computer (127.0.0.1), with time bar, speeds and curves that follow.
 
@@ -206,12 +275,16 @@ class Trajectory:
         port: of the page; None takes the first free one from 8080.
         block: whether to keep the page until Ctrl-C; None does so in a script, and not in a notebook or at a prompt.
         browser: whether to open the page. height: of the page inside a notebook [pixels].
+        embed: whether to put all of the page, as of `to_html`, into the notebook's cell, which needs no server; None does
+            so where the notebook's browser seems to be on another computer: Colab, JupyterHub, Binder, by SSH, …
 
-        Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks.
+        Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks or embeds.
         """
         from symplectree.view.web import show
 
-        return show(self, trails=trails, view=view, port=port, block=block, browser=browser, height=height)
+        return show(
+            self, trails=trails, view=view, port=port, block=block, browser=browser, height=height, embed=embed
+        )  # fmt: skip
 
     def to_html(
         self,
@@ -239,12 +312,14 @@ class Trajectory:
         view: str | tuple[float, float] | None = None,
         speed: float = 1.0,
         size: tuple[int, int] = (960, 640),
+        title: str = "",
     ) -> Path:
         """Write an MP4 of the motion, without any display; returns its path.
 
         trails, view: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
+        title: written at the top, beside the time of the motion.
         It holds 30 pictures per second, and at most 2000: a longer film has fewer per second.
         """
         from symplectree.view.video import write_video
 
-        return write_video(self, path, trails=trails, view=view, speed=speed, size=size)
+        return write_video(self, path, trails=trails, view=view, speed=speed, size=size, title=title)

@@ -1,6 +1,7 @@
 """Where to look from, such that the whole motion is seen."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from symplectree.lie import AXES, Array
 View = str | tuple[float, float] | None
 
 FIELD = np.radians(35.0)  # vertical angle of view
-ASPECT = 1.05  # width over height that everything must fit into
+ASPECT = 1.05  # width over height that everything must fit into, unless said otherwise
+PAGE_ASPECT = 0.92  # of the picture beside the panel of a page
+MARGIN = 1.06  # of the picture over what it shows
 FLAT = 0.04  # thickness over width of a motion that is seen face on
 
 
@@ -23,7 +26,7 @@ class Camera:
     up: Array
     field: float = FIELD
 
-    @property
+    @cached_property
     def axes(self) -> Array:
         """Rows: right, up and back (towards the camera) in world axes."""
         back = self.position - self.look_at
@@ -33,8 +36,10 @@ class Camera:
         return np.array([right, np.cross(back, right), back])
 
 
-def camera_for(points: Array, gravity: Array, view: View = None, *, motion: Array | None = None) -> Camera:
-    """The camera that sees all points (n, 3), with gravity downwards.
+def camera_for(
+    points: Array, gravity: Array, view: View = None, *, motion: Array | None = None, aspect: float = ASPECT
+) -> Camera:
+    """The camera that sees all points (n, 3), with gravity downwards; they fill a picture of this width over height.
 
     view: two letters for the axes to the right and up, such as "xz"; or (azimuth, elevation) in degrees of the place to
     look from, the azimuth about the vertical from x; None looks face on at a flat mechanism, and else from the front.
@@ -57,13 +62,21 @@ def camera_for(points: Array, gravity: Array, view: View = None, *, motion: Arra
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     axes = Camera(center + back, center, up).axes
     seen = (points - center) @ axes.T
-    middle = (seen.min(axis=0) + seen.max(axis=0)) / 2
-    center = center + axes[:2].T @ middle[:2]
-    seen[:, :2] -= middle[:2]
-    tangent = np.tan(FIELD / 2)
-    distance = np.max(seen[:, 2] + np.maximum(np.abs(seen[:, 1]), np.abs(seen[:, 0]) / ASPECT) / tangent)
-    distance = 1.12 * max(float(distance), 1e-6)
-    return Camera(center + distance * back, center, up)
+    slopes = np.tan(FIELD / 2) * np.array([aspect, 1.0])
+    middle, distance = np.zeros(2), 0.0
+    for _ in range(4):  # until the middle of the picture is that of what is seen, which depends on the distance
+        distance = _far_enough(seen, middle, slopes)
+        flat = (seen[:, :2] - middle) / np.maximum(MARGIN * distance - seen[:, 2:], 1e-9)
+        middle = middle + 0.5 * distance * (flat.min(axis=0) + flat.max(axis=0))
+    distance = _far_enough(seen, middle, slopes)
+    center = center + axes[:2].T @ middle
+    return Camera(center + MARGIN * distance * back, center, up)
+
+
+def _far_enough(seen: Array, middle: Array, slopes: Array) -> float:
+    """The least distance from which points (n, 3), right, up and back of the middle, are within a picture's slopes."""
+    across = np.abs(seen[:, :2] - middle) / slopes
+    return max(float(np.max(seen[:, 2] + across.max(axis=1))), 1e-6)
 
 
 def upward(gravity: Array) -> Array:

@@ -9,6 +9,7 @@ from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints import CurveJoint, FormulaJoint, Joint, RollingJoint, SurfaceContactJoint, SurfaceJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
+from symplectree.view.surfaces import grid_faces
 
 PERIODS = (2 * np.pi, 1.0, np.pi, 4 * np.pi)  # of closed curves and surfaces, in their parameter
 MARGIN = 0.15  # beyond what is visited, of its span,
@@ -191,7 +192,7 @@ def _longest(line: Array) -> Array:
 
 def triangles(guide: Guide, radius: float) -> tuple[Array, Array]:
     """Vertices (v, 3) and triangles (f, 3): a tube around a curve, both sides of a surface."""
-    return _sheet(guide.grid) if guide.is_surface else _tube(guide.grid, radius)
+    return _sheet(guide.grid) if guide.is_surface else tube(guide.grid, radius)
 
 
 def net(guide: Guide, radius: float) -> tuple[Array, Array]:
@@ -204,16 +205,14 @@ def net(guide: Guide, radius: float) -> tuple[Array, Array]:
         piece = _longest(line)
         if len(piece) < 2 or float(np.ptp(piece, axis=0).max()) == 0:  # a pole is a point
             continue
-        points, corners = _tube(piece, radius, sides=4)
+        points, corners = tube(piece, radius, sides=4)
         vertices.append(points)
         faces.append(corners + start)
         start += len(points)
     return np.concatenate([np.zeros((0, 3)), *vertices]), np.concatenate([np.zeros((0, 3), dtype=int), *faces])
 
 
-def _tube(line: Array, radius: float, sides: int = 8) -> tuple[Array, Array]:
-    from symplectree.view.surfaces import grid_faces
-
+def tube(line: Array, radius: float, sides: int = 8) -> tuple[Array, Array]:
     tangent = np.gradient(line, axis=0)
     length = np.linalg.norm(tangent, axis=1, keepdims=True)
     tangent = tangent / np.where(length > 0, length, 1)
@@ -231,8 +230,6 @@ def _tube(line: Array, radius: float, sides: int = 8) -> tuple[Array, Array]:
 
 def _sheet(grid: Array) -> tuple[Array, Array]:
     """Triangles of a grid seen from both sides, each with vertices of its own; those at NaN are left out."""
-    from symplectree.view.surfaces import grid_faces
-
     points = grid.reshape(-1, 3)
     faces = grid_faces(*grid.shape[:2])
     faces = faces[np.isfinite(points[faces]).all(axis=(1, 2))]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.lie import Array
+from symplectree.view.collada import Piece, read_collada
 
 NAMED = 3  # meshes that a warning names
 Surface = tuple[Array, Array]  # vertices (v, 3) m, and triangles (f, 3) by their numbers
@@ -46,14 +47,9 @@ def warn_of(troubles: dict[Path, str]) -> None:
 @lru_cache(maxsize=1024)
 def read_mesh(path: Path) -> tuple[Part, ...]:
     """The parts of a file, one for each colour that it has; raises ValueError when there is nothing to draw."""
-    import trimesh
-
-    loaded: Any = trimesh.load(path)
-    meshes = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
-    by_color: dict[Any, list[Any]] = {}
-    for mesh in meshes:
-        if len(getattr(mesh, "faces", ())):
-            by_color.setdefault(_color(mesh), []).append(mesh)
+    by_color: dict[Any, list[Surface]] = {}
+    for vertices, faces, color in read_collada(path) if path.suffix.lower() == ".dae" else _by_trimesh(path):
+        by_color.setdefault(color, []).append((vertices, faces))
     if not by_color:
         raise ValueError("it holds no triangles")
     parts = tuple(Part(*_joined(found), color) for color, found in by_color.items())
@@ -62,10 +58,23 @@ def read_mesh(path: Path) -> tuple[Part, ...]:
     return parts
 
 
-def _joined(meshes: list[Any]) -> Surface:
-    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
-    vertices = np.concatenate([np.asarray(mesh.vertices, dtype=float) for mesh in meshes])
-    return vertices, np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)])
+def _by_trimesh(path: Path) -> list[Piece]:
+    """Pieces of a file in any other format."""
+    import trimesh
+
+    loaded: Any = trimesh.load(path)
+    meshes: list[Any] = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
+    return [
+        (np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces), _color(mesh))
+        for mesh in meshes
+        if len(getattr(mesh, "faces", ()))
+    ]
+
+
+def _joined(surfaces: list[Surface]) -> Surface:
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in surfaces)])
+    faces = [faces + start for (_, faces), start in zip(surfaces, starts, strict=False)]
+    return np.concatenate([vertices for vertices, _ in surfaces]), np.concatenate(faces)
 
 
 def _color(mesh: Any) -> tuple[float, float, float] | None:

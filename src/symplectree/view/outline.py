@@ -104,9 +104,14 @@ def drawn_bodies(model: Model) -> tuple[int, ...]:
     return tuple(i for i, name in enumerate(model.bodies) if name in model.frame_index and i not in inner)
 
 
+@lru_cache(maxsize=16)
+def _drawn_set(model: Model) -> frozenset[int]:
+    return frozenset(drawn_bodies(model))
+
+
 def joint_chain(model: Model, body: int) -> list[int]:
     """The bodies by which a link moves against the one that it hangs on, or against the world; itself last."""
-    drawn, chain = drawn_bodies(model), [body]
+    drawn, chain = _drawn_set(model), [body]
     while (parent := int(model.parent[chain[0]])) >= 0 and parent not in drawn:
         chain.insert(0, parent)
     return chain

@@ -7,6 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 FEW = 3  # decades, on which 2 and 5 are labelled, too
+# Ten colours that are told apart, also by those who see red and green alike as far as lightness helps; then with dashes.
+COLORS = ("#1f6fb4", "#e8780c", "#2b9a3e", "#c9252b", "#8256b0", "#7d4f3f", "#dd6bb8", "#5f6368", "#a8a500", "#10b0c4")
+DASHES: tuple[Any, ...] = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
+MOST_NAMED = len(COLORS) * len(DASHES)
 
 
 class Picture(Figure):
@@ -16,6 +20,11 @@ class Picture(Figure):
         out = io.BytesIO()
         self.savefig(out, format="png", dpi=100)
         return out.getvalue()
+
+
+def style(k: int) -> dict[str, Any]:
+    """Colour and dashes of curve k of a panel: no two of 30 are alike."""
+    return {"color": COLORS[k % len(COLORS)], "linestyle": DASHES[k // len(COLORS) % len(DASHES)]}
 
 
 def label_sparsely(axis: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from symplectree.errors import ModelError
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import COORDINATE_UNITS, INCREMENT_UNITS
 from symplectree.lie import Array
+from symplectree.view.plot_names import not_plotted
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
@@ -18,52 +20,82 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".webp", ".tif", ".tiff")
 SMALLEST = 1e-18  # of errors on a logarithmic axis
+LONG = 24  # letters, beyond which a label has its unit on a second line
+NAMED = 0.17  # inches that a name in a legend takes
 
 
 @dataclass(frozen=True)
 class Panel:
     """One set of axes: the label of the vertical one, the curves by name, and what they are drawn over.
 
-    over: label and values of the horizontal axis; None is time.
+    over: label and values of the horizontal axis; None is time. equal: whether both axes have the same scale.
     """
 
     label: str
     curves: dict[str, Array]
     over: tuple[str, Array] | None = None
     logarithmic: bool = False
+    equal: bool = False
 
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
     """Panels for each of `what`, one above the other, one for each unit; see `Trajectory.plot`."""
-    from symplectree.view.picture import Picture, label_sparsely  # slow to import
+    from symplectree.view.picture import Picture  # slow to import
 
     file = None if path is None else checked_path(path, PICTURES)
     drawn = [panel for name in what for panel in panels(trajectory, name)]
-    heights = [2.2 if panel.over is None else 4.4 for panel in drawn]
+    heights = [_height(panel) for panel in drawn]
     figure = Picture(figsize=(7, 1.2 + sum(heights)), layout="constrained")
     all_axes = figure.subplots(len(drawn), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     timed = [axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.over is None]
+    for axes in (axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.equal):
+        axes.set_aspect("equal", adjustable="datalim")
     for axes, panel in zip(all_axes, drawn, strict=True):
-        label, x = panel.over or ("time [s]", trajectory.t)
-        for name, curve in panel.curves.items():
-            axes.plot(x, np.maximum(curve, SMALLEST) if panel.logarithmic else curve, label=name)
-        axes.set_ylabel(panel.label)
-        axes.grid(alpha=0.3)
-        if panel.logarithmic:
-            axes.set_yscale("log")
-            label_sparsely(axes.yaxis)
-        if panel.over is not None:
-            axes.plot(x[0], next(iter(panel.curves.values()))[0], "o", color="k", markersize=4, label="start")
+        _draw(axes, panel, trajectory.t)
         if panel.over is None and axes is not timed[-1]:
             axes.sharex(timed[-1])
             axes.tick_params(labelbottom=False)
         else:
-            axes.set_xlabel(label)
-        if len(panel.curves) <= 12:
-            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+            axes.set_xlabel(panel.over[0] if panel.over is not None else "time [s]")
+    figure.align_ylabels(all_axes)
     if file is not None:
         replacing(file, lambda new: figure.savefig(new, dpi=150))
     return figure
+
+
+def _height(panel: Panel) -> float:
+    """Inches: room for the curves, and for all their names beside them."""
+    from symplectree.view.picture import MOST_NAMED
+
+    names = len(panel.curves) if len(panel.curves) <= MOST_NAMED else 0
+    return max(2.2 if panel.over is None else 4.4, NAMED * names + 0.2)
+
+
+def _draw(axes: Any, panel: Panel, t: Array) -> None:
+    """Curves with a legend beside them, which never covers any."""
+    from symplectree.view.picture import MOST_NAMED, label_sparsely, style
+
+    x = t if panel.over is None else panel.over[1]
+    for k, (name, curve) in enumerate(panel.curves.items()):
+        values = np.maximum(curve, SMALLEST) if panel.logarithmic else curve
+        axes.plot(x, values, label=name, linewidth=1.3, **style(k))
+    axes.set_ylabel(panel.label if len(panel.label) <= LONG else panel.label.replace(" [", "\n["))
+    axes.margins(x=0.02)
+    axes.grid(alpha=0.3)
+    if panel.logarithmic:
+        axes.set_yscale("log")
+        label_sparsely(axes.yaxis)
+    else:
+        axes.ticklabel_format(axis="y", scilimits=(-3, 5), useMathText=True)
+    if panel.over is not None:
+        axes.plot(x[0], next(iter(panel.curves.values()))[0], "o", color="k", markersize=4, label="start")
+    if len(panel.curves) <= MOST_NAMED:
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(1.0, 1.02), fontsize="small", frameon=False, labelspacing=0.3,
+            handlelength=1.8,
+        )  # fmt: skip
+    else:
+        axes.set_title(f"{len(panel.curves)} curves", fontsize="small", loc="right")
 
 
 def panels(trajectory: Trajectory, name: str) -> list[Panel]:
@@ -71,7 +103,8 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
     model = trajectory.model
     if name == "energy":
         curves = {"kinetic": trajectory.kinetic, "potential": trajectory.potential, "total": trajectory.energy}
-        return [Panel("energy [J]", curves)]
+        change = {"total": trajectory.energy - trajectory.energy[0]}  # the error where nothing drives or damps
+        return [Panel("energy [J]", curves), Panel("total − start [J]", change)]
     if name == "momentum":
         angular, linear = trajectory.momentum[:, :3], trajectory.momentum[:, 3:]
         return [
@@ -84,17 +117,69 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
         return _by_unit(model, name, dict(zip(model.coordinates, trajectory.q.T, strict=True)))
     if name == "velocities":
         return _by_unit(model, name, dict(zip(model.velocities, trajectory.v.T, strict=True)), velocities=True)
-    if name.startswith("phase:"):
+    if name == "multipliers" and model.rows:
+        return [
+            Panel(
+                f"multipliers [{'N' if _of_lengths(model) else 'unit of the row'}]",
+                _between(model.rows, trajectory.multipliers),
+            )
+        ]
+    if name == "prescribed_forces" and trajectory.prescribed:
+        return _prescribed_forces(trajectory)
+    if isinstance(name, str) and name.startswith("phase:"):
         return [_phase_portrait(trajectory, name.removeprefix("phase:").strip())]
+    if isinstance(name, str) and name.removeprefix("path:") in model.frames and not _is_coordinate(model, name):
+        return [
+            _path(trajectory, name.removeprefix("path:")) if name.startswith("path:") else _position(trajectory, name)
+        ]
+    if not _is_coordinate(model, name):
+        raise not_plotted(trajectory, name)
     course = trajectory[name]
     place = model.joints.get(name)
     names = model.coordinates[place.q] if place is not None else (name,)
     return _by_unit(model, name, dict(zip(names, course.reshape(len(course), -1).T, strict=True)))
 
 
+def _is_coordinate(model: Model, name: object) -> bool:
+    """Is it one, also one that follows, or a joint?"""
+    full = model.full
+    return name in full.coordinates or (isinstance(name, str) and name in model.joints)
+
+
+def _between(names: Sequence[str], rows: Array) -> dict[str, Array]:
+    """Curves of what is known at each state but the last."""
+    curves = np.vstack([rows, np.full((1, len(names)), np.nan)]) if len(names) else np.zeros((len(rows) + 1, 0))
+    return dict(zip(names, curves.T, strict=True))
+
+
+def _prescribed_forces(trajectory: Trajectory) -> list[Panel]:
+    units = {"rad/s": "N·m", "m/s": "N"}
+    by_unit: dict[str, dict[str, Array]] = {}
+    rates = _units(trajectory.model, velocities=True)
+    for name, curve in _between(trajectory.prescribed, trajectory.prescribed_forces).items():
+        by_unit.setdefault(units.get(rates[name], "unit"), {})[name] = curve
+    return [Panel(f"prescribed forces [{unit}]", curves) for unit, curves in by_unit.items()]
+
+
+def _position(trajectory: Trajectory, frame: str) -> Panel:
+    """Where a frame's origin is over time."""
+    return Panel(f"{frame} [m]", dict(zip("xyz", trajectory.pose(frame)[:, :3, 3].T, strict=True)))
+
+
+def _path(trajectory: Trajectory, frame: str) -> Panel:
+    """The way of a frame's origin, along the two axes along which it goes farthest."""
+    way = trajectory.pose(frame)[:, :3, 3]
+    a, b = sorted(np.argsort(np.ptp(way, axis=0), kind="stable")[1:])
+    over = f"{'xyz'[a]} of {frame} [m]", way[:, a]
+    return Panel(f"{'xyz'[b]} of {frame} [m]", {frame: way[:, b]}, over=over, equal=True)
+
+
 def _phase_portrait(trajectory: Trajectory, name: str) -> Panel:
     """Velocity over position of one coordinate."""
-    model, course = trajectory.model, trajectory[name]
+    model = trajectory.model
+    if not _is_coordinate(model, name):
+        raise not_plotted(trajectory, f"phase:{name}")
+    course = trajectory[name]
     units, rates = _units(model), _units(model, velocities=True)
     if name not in model.coordinates or not _has_rate(model, name):
         raise ModelError(f"{name!r} has no phase portrait: it is not one coordinate with a velocity of its own")
@@ -109,10 +194,13 @@ def _has_rate(model: Model, name: str) -> bool:
     )
 
 
+def _of_lengths(model: Model) -> bool:
+    """Are all rows of constraints lengths, and their multipliers forces?"""
+    return len(model.tables.point_rows) + len(model.tables.distance_rows) == len(model.full.rows)
+
+
 def _error_label(model: Model) -> str:
-    tables = model.tables
-    lengths = len(tables.point_rows) + len(tables.distance_rows)
-    return "constraint error [m]" if lengths == len(model.full.rows) else "constraint error [unit of the row]"
+    return f"constraint error [{'m' if _of_lengths(model) else 'unit of the row'}]"
 
 
 def _units(model: Model, *, velocities: bool = False) -> dict[str, str]:

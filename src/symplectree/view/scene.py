@@ -5,6 +5,7 @@ points that constraints hold are marked; wires, springs and rails are lines. Sha
 have them, take the place of what would be drawn for their body.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,12 @@ from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 from symplectree.mechanism.shapes import GREY, Shape
 from symplectree.view.guides import Track, guide, net, tracks, triangles, visited_points
-from symplectree.view.meshes import Surface, read_mesh, trouble, warn_of
+from symplectree.view.layers import Layers, layers
+from symplectree.view.machines import parts, pistons
+from symplectree.view.meshes import read_mesh, trouble, warn_of
 from symplectree.view.outline import Outline, Place, drawn_bodies, joint_chain, outline
-
-Color = tuple[float, float, float]
+from symplectree.view.poses import body_poses
+from symplectree.view.solids import Color, Line, Solid, along
 
 BODY_COLORS: tuple[Color, ...] = (
     (0.22, 0.46, 0.71), (0.93, 0.55, 0.19), (0.36, 0.65, 0.37), (0.77, 0.31, 0.32), (0.52, 0.44, 0.70),
@@ -34,44 +37,6 @@ NET_COLOR: Color = (0.35, 0.38, 0.43)
 SUPPORT_COLOR: Color = (0.42, 0.44, 0.47)
 LINE_COLORS: dict[str, Color] = {"wire": (0.35, 0.35, 0.38), "spring": (0.18, 0.60, 0.35), "rail": (0.68, 0.70, 0.73)}
 TRAIL_COLORS: tuple[Color, ...] = ((0.84, 0.15, 0.16), (0.12, 0.47, 0.71), (0.17, 0.63, 0.17), (0.58, 0.40, 0.74))
-
-
-@dataclass(frozen=True)
-class Solid:
-    """A thing fixed to a body.
-
-    | name | meaning | unit |
-    | --- | --- | --- |
-    | name, body | what it is called, and the index of the body that carries it, -1 the world | |
-    | kind | "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "plane" or "triangles" | |
-    | size | half sides; radius; radius and half length along z (of a capsule without its caps); half axes | m |
-    | pose | of the solid in the body, (4, 4) | |
-    | color, opacity | red, green, blue, and how little shines through, 0 to 1 | |
-    | mesh, part, scale | of kind "mesh": its file, which part of that, and what its lengths are multiplied by | |
-    | triangles | of kind "triangles": vertices (v, 3) and triangles (f, 3) | m |
-    """
-
-    name: str
-    body: int
-    kind: str
-    size: tuple[float, ...]
-    pose: Array
-    color: Color
-    opacity: float = 1.0
-    mesh: Path | None = None
-    part: int = 0
-    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
-    triangles: Surface | None = None
-
-
-@dataclass(frozen=True)
-class Line:
-    """A "wire", "spring" or "rail" between two points of bodies, with its radius [m]."""
-
-    kind: str
-    a: Place
-    b: Place
-    radius: float
 
 
 @dataclass(frozen=True)
@@ -107,17 +72,32 @@ def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
     visited: configurations (n, nq) over whose range the curves and surfaces of joints are drawn, q alone when left out.
     """
     plan = outline(model)
-    paths = tracks(model, np.atleast_2d(configuration(model, q) if visited is None else visited))
+    visited = np.atleast_2d(configuration(model, q) if visited is None else visited)
+    paths = tracks(model, visited)
     size, radius = _sizes(model, plan, q, paths)
     shapes = _own_shapes(model, size)
     shaped = {solid.body for solid in shapes if solid.body >= 0}
     clad = {path.body for path in paths if path.moving or path.visited.shape[1] == 2}  # a surface or rim is seen
-    masses = [solid for solid in _masses(model, radius, size) if solid.body not in clad]
-    automatic = [*_rods(model, plan, radius), *masses, *_marks(model, plan, radius)]
+    flat = layers(model, visited, size)
+    machine = [
+        Solid(
+            f"{part.kind} {i}",
+            part.body,
+            "triangles",
+            (),
+            part.pose,
+            _body_color(model, part.body),
+            triangles=part.surface,
+        )
+        for i, part in enumerate(parts(model, visited[0], radius))
+    ]
+    clad |= {solid.body for solid in machine}
+    masses = [solid for solid in _masses(model, radius, size, flat) if solid.body not in clad]
+    automatic = [*_rods(model, plan, radius, flat), *masses, *_marks(model, plan, radius, flat), *machine]
+    automatic += _rails(model, plan, visited, radius, size)
     lines = [
         *(Line("wire", a, b, 0.35 * radius) for a, b in plan.strings),
         *(Line("spring", a, b, 1.6 * radius) for a, b in plan.springs),
-        *(Line("rail", a, b, 0.5 * radius) for a, b in plan.rails if b[0] not in shaped),
     ]
     solids = [solid for solid in automatic if solid.body not in shaped]
     solids += [*shapes, *_guides(model, paths, size, radius)]
@@ -133,7 +113,8 @@ def points_of(plan: Outline) -> list[Place]:
 
 def _sizes(model: Model, plan: Outline, q: Any, paths: list[Track]) -> tuple[float, float]:
     """Extent of the mechanism, with the paths of its joints, and radius of its rods [m]."""
-    poses = {-1: np.eye(4)} | {b: pose(model, q, model.bodies[b]) for b in drawn_bodies(model)}
+    found = body_poses(model, np.atleast_2d(configuration(model, q)), drawn_bodies(model))
+    poses = {body: T[0] for body, T in found.items()}
     points = [poses[body][:3, :3] @ point + poses[body][:3, 3] for body, point in points_of(plan)]
     for path in paths:
         body = poses[path.body] if path.body in poses else pose(model, q, model.bodies[path.body])
@@ -146,29 +127,38 @@ def _sizes(model: Model, plan: Outline, q: Any, paths: list[Track]) -> tuple[flo
     return size, min(0.012 * size, 0.12 * float(np.median(bars))) if bars else 0.02 * size
 
 
-def _rods(model: Model, plan: Outline, radius: float) -> list[Solid]:
-    return [
-        Solid(f"rod {i}", a[0], "capsule", (radius, 0.5 * length), between, _body_color(model, a[0]))
-        for i, (a, b) in enumerate(plan.bars)
-        for between, length in [along(np.array(a[1]), np.array(b[1]))]
-    ]
+def _rods(model: Model, plan: Outline, radius: float, flat: Layers) -> list[Solid]:
+    out = []
+    for i, (a, b) in enumerate(plan.bars):
+        shift = flat.shift(a[0], LAYER * radius)
+        between, length = along(a[1] + shift, b[1] + shift)
+        out.append(Solid(f"rod {i}", a[0], "capsule", (radius, 0.5 * length), between, _body_color(model, a[0])))
+    return out
 
 
-def _masses(model: Model, radius: float, size: float) -> list[Solid]:
-    """A sphere for a point mass; else the box or disc of even density that has the same inertia."""
+def _masses(model: Model, radius: float, size: float, flat: Layers) -> list[Solid]:
+    """A sphere for a point mass, and a disc for a link of a planar linkage; else the box or disc of the same inertia."""
     heaviest = max((model.mass[body] for body in drawn_bodies(model)), default=1.0) or 1.0
+    reach: dict[int, float] = {}
+    for a, b in outline(model).bars:
+        reach[a[0]] = reach.get(a[0], 0.0) + float(np.linalg.norm(np.subtract(a[1], b[1])))
     out = []
     for body in drawn_bodies(model):
         if model.mass[body] <= 0:
             continue
         half, axes = _inertia_box(model, body)
-        color = _body_color(model, body)
-        if half.max() > 2 * radius:
+        color, shift = _body_color(model, body), flat.shift(body, LAYER * radius)
+        if body in flat.of_body and reach.get(body, 0.0) > half.max():
+            turned, _ = along(np.zeros(3), flat.normal[body])
+            disc = lie.pose(turned[:3, :3], model.com[body] + shift)
+            ball = max(2.4 * radius * float(model.mass[body] / heaviest) ** (1 / 3), 1.5 * radius)
+            out.append(Solid("mass", body, "cylinder", (ball, 0.9 * radius), disc, color))
+        elif half.max() > 2 * radius:
             half = np.clip(half, 1.5 * radius, max(size, 1.5 * radius))
-            out.append(_block(body, half, lie.pose(axes, model.com[body]), color))
+            out.append(_block(body, half, lie.pose(axes, model.com[body] + shift), color))
         else:
             ball = max(3 * radius * float(model.mass[body] / heaviest) ** (1 / 3), 1.4 * radius)
-            out.append(Solid("mass", body, "sphere", (ball,), lie.pose(x=model.com[body]), color))
+            out.append(Solid("mass", body, "sphere", (ball,), lie.pose(x=model.com[body] + shift), color))
     return out
 
 
@@ -192,28 +182,79 @@ def _inertia_box(model: Model, body: int) -> tuple[Array, Array]:
     return sides / 2, axes
 
 
-def _marks(model: Model, plan: Outline, radius: float) -> list[Solid]:
+def _marks(model: Model, plan: Outline, radius: float, flat: Layers) -> list[Solid]:
     """Joints by what they let move, points that constraints hold, and supports."""
-    out = []
+    out, slides = _pins(model, radius, flat), pistons(model)
     for body in drawn_bodies(model):
         chain = joint_chain(model, body)
         kinds = {KINDS[model.kind[i]] for i in chain}
         turned, _ = along(np.zeros(3), model.axis[body])
         turned[:3, 3] = 0.0
+        if body in flat.of_body and kinds == {"revolute"}:
+            continue
         if kinds == {"revolute"} and len(chain) == 1:
             out.append(Solid("hinge", body, "cylinder", (1.7 * radius, 2.0 * radius), turned, JOINT_COLOR))
+        elif body in slides:
+            out.append(
+                Solid("piston", body, "cylinder", (PISTON * radius, PISTON * radius), turned, _body_color(model, body))
+            )
         elif kinds <= {"prismatic", "screw"} and len(chain) == 1:
             half = (1.8 * radius, 1.8 * radius, 3.2 * radius)
             out.append(Solid("slider", body, "box", half, turned, JOINT_COLOR))
         elif kinds <= {"revolute", "ball"}:
             out.append(Solid("ball", body, "sphere", (1.8 * radius,), np.eye(4), JOINT_COLOR))
-    held = dict.fromkeys(place for row in model.tables.point_rows for place in _both(row))
+    rows = [row for row in model.tables.point_rows if not {row.a.body, row.b.body} & set(flat.of_body)]
+    held = dict.fromkeys(place for row in rows for place in _both(row))
     for i, (body, point) in enumerate(held):
         T = lie.pose(x=point)
         out.append(Solid(f"constraint {i}", body, "sphere", (2.1 * radius,), T, CONSTRAINT_COLOR))
     for i, (body, point) in enumerate(plan.supports):
         half = (3.0 * radius,) * 3
         out.append(Solid(f"support {i}", body, "box", half, lie.pose(x=point), color=SUPPORT_COLOR, opacity=0.55))
+    return out
+
+
+def _pins(model: Model, radius: float, flat: Layers) -> list[Solid]:
+    """Of a planar linkage: a pin through the layers of the links that it joins, red where a constraint closes a loop."""
+    joined = [("hinge", body, np.zeros(3), int(model.parent[body])) for body in flat.of_body
+              if KINDS[model.kind[body]] == "revolute"]  # fmt: skip
+    ends = dict.fromkeys(_both(row) for row in model.tables.point_rows)
+    for a, b in ends:
+        first, second = (a, b) if a[0] in flat.of_body else (b, a)
+        if first[0] in flat.of_body:
+            joined.append(("constraint", first[0], np.array(first[1]), second[0]))
+    out = []
+    for i, (name, body, at, other) in enumerate(joined):
+        own, far = flat.of_body[body], flat.of_body.get(other, 0)
+        turned, _ = along(np.zeros(3), flat.normal[body])
+        middle = at + 0.5 * LAYER * radius * (own + far) * flat.normal[body]
+        half = radius * (0.5 * LAYER * abs(own - far) + 1.5)
+        color = CONSTRAINT_COLOR if name == "constraint" else JOINT_COLOR
+        wide = (1.3 if name == "hinge" else 1.35) * radius
+        out.append(Solid(f"{name} {i}", body, "cylinder", (wide, half), lie.pose(turned[:3, :3], middle), color))
+    return out
+
+
+def _rails(model: Model, plan: Outline, visited: Array, radius: float, size: float) -> list[Solid]:
+    """For each sliding joint a rail on what it slides on, as far as it goes and a little further."""
+    out = []
+    rows = visited[np.unique(np.linspace(0, len(visited) - 1, MOST_ROWS).round().astype(int))]
+    slides = pistons(model)
+    for i, ((parent, base), (body, _)) in enumerate(plan.rails):
+        axis = model.placement[body][:3, :3] @ model.axis[body]
+        at = pose(model, rows, model.bodies[body])[:, :3, 3]
+        if parent >= 0:
+            T = np.linalg.inv(pose(model, rows, model.bodies[parent]))
+            at = np.einsum("nij,nj->ni", T[:, :3, :3], at) + T[:, :3, 3]
+        way = (at - base) @ axis
+        room = 4 * radius if len(rows) > 1 else 0.2 * size
+        between, length = along(base + (min(way.min(), 0) - room) * axis, base + (way.max() + room) * axis)
+        wide, opacity = (0.5 * radius, 1.0) if body not in slides else (1.12 * PISTON * radius, 0.3)
+        if opacity < 1:  # the cylinder of a piston
+            room = 1.5 * PISTON * radius if len(rows) > 1 else room
+            between, length = along(base + (way.min() - room) * axis, base + (way.max() + room) * axis)
+        shape = (wide, 0.5 * length)
+        out.append(Solid(f"rail {i}", parent, "cylinder", shape, between, LINE_COLORS["rail"], opacity))
     return out
 
 
@@ -246,6 +287,9 @@ def _both(row: PointRow) -> tuple[Place, Place]:
     return (row.a.body, tuple(row.a.at)), (row.b.body, tuple(row.b.at))
 
 
+PISTON = 3.0  # radii of a rod that a piston has
+LAYER = 2.2  # radii of a rod from one layer of links to the next
+MOST_ROWS = 60  # configurations that say how far a slider goes
 FLOOR = 0.4  # opacity of a plane at most: without contacts, things fall through it and are to be seen
 # Which numbers of a shape's size are whole lengths, where a solid has half ones.
 HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
@@ -290,33 +334,5 @@ def _mesh_parts(solid: Solid, shape: Shape) -> list[Solid]:
     ]
 
 
-def along(a: Array, b: Array) -> tuple[Array, float]:
-    """Pose in the middle from a to b with z along the line, and the distance."""
-    T = stretched(a, b)
-    length = float(np.linalg.norm(b - a))
-    return lie.pose(T[:3, :3] / [1, 1, length or 1], (a + b) / 2), length
-
-
-def stretched(a: Array, b: Array) -> Array:
-    """The map of (0, 0, 0) to a and (0, 0, 1) to b that keeps lengths across the line: (..., 3) to (..., 4, 4)."""
-    line = b - a
-    length = np.linalg.norm(line, axis=-1, keepdims=True)
-    z = np.where(length > 0, line / np.where(length > 0, length, 1), np.array([0.0, 0.0, 1.0]))
-    aside = np.where(np.abs(z[..., :1]) < 0.7, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
-    y = np.cross(z, aside)
-    y = y / np.linalg.norm(y, axis=-1, keepdims=True)
-    T = np.zeros((*line.shape[:-1], 4, 4))
-    T[..., :3, 0], T[..., :3, 1], T[..., :3, 2], T[..., :3, 3] = np.cross(y, z), y, z * length, a
-    T[..., 3, 3] = 1.0
-    return T
-
-
-def round_length(length: float) -> float:
-    """The nearest 1, 2 or 5 times a power of ten that is not above."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-12)) * power)
-
-
 def _body_color(model: Model, body: int) -> Color:
-    drawn = drawn_bodies(model)
-    return BODY_COLORS[drawn.index(body) % len(BODY_COLORS)]
+    return BODY_COLORS[bisect_left(drawn_bodies(model), body) % len(BODY_COLORS)]  # which are sorted

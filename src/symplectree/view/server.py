@@ -1,8 +1,11 @@
 """Viser servers that only this computer reaches."""
 
 import contextlib
+import os
 import socket
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from symplectree.errors import ModelError
@@ -26,6 +29,26 @@ def stop(server: Any) -> None:
     """End a server, without what it says about that."""
     with _silence():
         server.stop()
+
+
+def keep(over: threading.Event, stop: Callable[[], None]) -> None:
+    """Wait until Ctrl-C, or until it is over, then stop."""
+    try:
+        print("Press Ctrl-C to go on.", flush=True)
+        over.wait()
+    except KeyboardInterrupt:
+        print()
+    finally:
+        stop()
+
+
+def open_page(url: str) -> None:
+    """Open a page, unless there is no screen: then the terminal's own browser would take the terminal."""
+    import webbrowser
+
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    webbrowser.open(url)
 
 
 @contextlib.contextmanager

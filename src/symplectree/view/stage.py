@@ -1,97 +1,179 @@
-"""The scene in a browser: nodes of a viser server that are moved from picture to picture."""
+"""The scene in a browser: nodes of a viser server that are moved from picture to picture.
 
+Everything moves by poses alone, trails included, whose pieces wait out of sight: a browser follows these at once, where
+sizes and visibility come after a while.
+"""
+
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from symplectree.lie import Array
-from symplectree.view.camera import upward
-from symplectree.view.film import Film
-from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Color, along, round_length
-from symplectree.view.surfaces import line_surface, surface
+from symplectree.view.camera import Camera, upward
+from symplectree.view.film import FINE, Film
+from symplectree.view.lines import Strand
+from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Scene
+from symplectree.view.solids import Color, Solid, along, round_length
+from symplectree.view.surfaces import coarser, surface
 
-PIECES = 150  # of a trail, shown one after the other
+PIECES = 200  # of a trail, shown one after the other
+MANY = 300  # bodies and pieces, beyond which those of one shape become one node
+COARSE = 0.8  # radii of a rod: detail of these, of which nothing is seen
+AWAY = 1e4  # times the distance of the camera: out of sight
+ROOT = "/scene"  # of everything, which moves against what the camera follows
 
 
 class Stage:
-    """Puts a film's scene on a server; `show(k)` moves everything to where it is in picture k."""
+    """Puts a scene on a server; `move` puts bodies and pieces of lines where they are."""
+
+    def __init__(self, server: Any, scene: Scene, strands: Sequence[Strand], camera: Camera) -> None:
+        self.scene, self.strands, self.camera = scene, strands, camera
+        self._server, self._nodes = server, server.scene
+        self._root = self._nodes.add_frame(ROOT, show_axes=False)
+        count = len(scene.bodies) + sum(strand.count for strand in strands)
+        self.meshes: list[tuple[list[int], Any]] = []  # which can be dragged, and whose they are
+        self._batches: list[tuple[Any, Array, Array]] = []
+        self._movers: list[Any] = []
+        if count > MANY:
+            self._add_batches()
+        else:
+            self._add_nodes()
+        _camera(server, camera, scene)
+        _lights(self._nodes)
+
+    def move(self, positions: Array, turns: Array, follow: Array) -> None:
+        """Bodies and pieces (N, 3) and quaternions (N, 4), seen from a camera that has moved by `follow` (3,)."""
+        self._root.position = -follow
+        for node, position, turn in zip(self._movers, positions, turns, strict=False):
+            node.position, node.wxyz = position, turn
+        for node, index, local in self._batches:
+            whole = _compose(positions[index], turns[index], local)
+            node.batched_positions, node.batched_wxyzs = whole
+
+    def _add_nodes(self) -> None:
+        """A frame for each body with its solids below, and one for each piece of a line."""
+        for body in (-1, *self.scene.bodies):
+            path = f"{ROOT}/world" if body < 0 else f"{ROOT}/bodies/{_safe(self.scene.model.bodies[body])}"
+            node = self._nodes.add_frame(path, show_axes=False)
+            if body >= 0:
+                self._movers.append(node)
+            for i, solid in enumerate(self.scene.solids):
+                if solid.body == body:
+                    mesh = self._add_solid(f"{path}/{solid.name} {i}", solid)
+                    self.meshes += [([body], mesh)] if body >= 0 else []
+        for i, strand in enumerate(self.strands):
+            vertices, faces = (
+                x.astype(kind) for x, kind in zip(strand.surface(), (np.float32, np.uint32), strict=True)
+            )
+            color = _rgb(LINE_COLORS[strand.line.kind])
+            for k in range(strand.count):
+                name = f"{ROOT}/{strand.line.kind}s/{i}/{k}"
+                self._movers.append(self._nodes.add_mesh_simple(name, vertices, faces, color=color))
+
+    def _add_solid(self, name: str, solid: Solid) -> Any:
+        vertices, faces = surface(solid)
+        return self._nodes.add_mesh_simple(
+            name, vertices.astype(np.float32), faces.astype(np.uint32), color=_rgb(solid.color),
+            opacity=None if solid.opacity >= 1 else solid.opacity, wxyz=quaternions(solid.pose[None])[0],
+            position=solid.pose[:3, 3], side="double" if solid.kind == "mesh" else "front",
+        )  # fmt: skip
+
+    def _add_batches(self) -> None:
+        """One node for all solids of one shape, or for all pieces of one line."""
+        place = {body: k for k, body in enumerate(self.scene.bodies)}
+        groups: dict[Any, list[Solid]] = {}
+        for i, solid in enumerate(self.scene.solids):
+            if solid.body < 0:
+                self._add_solid(f"{ROOT}/world/{solid.name} {i}", solid)
+                continue
+            sizes = tuple(f"{x:.9g}" for x in solid.size)
+            alike = (solid.kind, sizes, solid.opacity, solid.mesh, solid.part, solid.scale, id(solid.triangles))
+            groups.setdefault(alike, []).append(solid)
+        for i, solids in enumerate(groups.values()):
+            local = np.array([solid.pose for solid in solids])
+            colors = np.array([_rgb(solid.color) for solid in solids], dtype=np.uint8)
+            index = np.array([place[solid.body] for solid in solids])
+            shape = coarser(*surface(solids[0]), COARSE * self.scene.radius)
+            node = self._batch(f"{ROOT}/bodies/{i}", shape, index, local, colors, solids[0].opacity)
+            self.meshes.append(([solid.body for solid in solids], node))
+        start = len(self.scene.bodies)
+        for i, strand in enumerate(self.strands):
+            index = np.arange(start, start + strand.count)
+            local = np.broadcast_to(np.eye(4), (strand.count, 4, 4))
+            colors = np.array([_rgb(LINE_COLORS[strand.line.kind])] * strand.count, dtype=np.uint8)
+            self._batch(f"{ROOT}/lines/{i}", strand.surface(), index, local, colors, 1.0)
+            start += strand.count
+
+    def _batch(
+        self, name: str, shape: tuple[Array, Array], index: Any, local: Array, colors: Any, opacity: float
+    ) -> Any:
+        node = self._nodes.add_batched_meshes_simple(
+            name, shape[0].astype(np.float32), shape[1].astype(np.uint32), quaternions(local), local[:, :3, 3],
+            batched_colors=colors, opacity=None if opacity >= 1 else opacity, lod="off",
+        )  # fmt: skip
+        self._batches.append((node, index, local))
+        return node
+
+
+class FilmStage(Stage):
+    """The stage of a film: `show(k)` moves everything to where it is in picture k."""
 
     def __init__(self, server: Any, film: Film) -> None:
+        super().__init__(server, film.scene, film.strands, film.camera)
         self.film = film
-        scene, root = film.scene, server.scene
-        self._bodies = {body: root.add_frame(_body_path(film, body), show_axes=False) for body in scene.bodies}
-        for i, solid in enumerate(scene.solids):
-            parent = _body_path(film, solid.body)
-            vertices, faces = surface(solid)
-            root.add_mesh_simple(
-                f"{parent}/{solid.name} {i}", vertices.astype(np.float32), faces.astype(np.uint32), color=_rgb(solid.color),
-                opacity=None if solid.opacity >= 1 else solid.opacity, wxyz=_quaternions(solid.pose[None])[0],
-                position=solid.pose[:3, 3], side="double" if solid.kind == "mesh" else "front",
-            )  # fmt: skip
-        self._lines = []
-        for i, line in enumerate(scene.lines):
-            vertices, faces = line_surface(line)
-            self._lines.append(
-                root.add_mesh_simple(
-                    f"/{line.kind}s/{i}",
-                    vertices.astype(np.float32),
-                    faces.astype(np.uint32),
-                    color=_rgb(LINE_COLORS[line.kind]),
-                    cast_shadow=line.kind != "rail",
-                )
-            )
+        self._positions = film.placed[..., :3, 3]
+        count = film.placed.shape[1]
+        self._turns = quaternions(film.placed.reshape(-1, 4, 4)).reshape(len(film), count, 4)
+        self._away = AWAY * np.linalg.norm(film.camera.position - film.camera.look_at) * film.camera.axes[2]
         self._trails = [
-            (last, node)
-            for i, (name, path) in enumerate(film.trails.items())
-            for last, node in _trail(root, film, name, path, TRAIL_COLORS[i % len(TRAIL_COLORS)])
+            piece
+            for i, (name, path) in enumerate(film.curves.items())
+            for piece in self._trail(name, path, TRAIL_COLORS[i % len(TRAIL_COLORS)])
         ]
-        self._turns = {body: _quaternions(film.poses[body]) for body in scene.bodies}
-        self._line_turns = [_quaternions(_unstretched(T)) for T in film.stretches]
-        _ground(root, film)
-        _camera(server, film)
-        _lights(root)
+        add_ground(self._nodes, film)
 
     def show(self, k: int) -> None:
         """Move everything to picture k."""
-        for body, node in self._bodies.items():
-            node.wxyz, node.position = self._turns[body][k], self.film.poses[body][k, :3, 3]
-        for node, turns, T in zip(self._lines, self._line_turns, self.film.stretches, strict=True):
-            length = float(np.linalg.norm(T[k, :3, 2]))
-            node.wxyz, node.position, node.scale = turns[k], T[k, :3, 3], (1.0, 1.0, max(length, 1e-9))
+        self.move(self._positions[k], self._turns[k], self.film.follow[k])
         for last, node in self._trails:
-            node.visible = last <= k
+            node.position = np.zeros(3) if last <= k else self._away
+
+    def _trail(self, name: str, path: Array, color: Color) -> list[tuple[int, Any]]:
+        """The path of a frame in pieces about equally long, each with the picture at which it is complete."""
+        pictures = path[::FINE] if len(path) > len(self.film) else path
+        fine = (len(path) - 1) // max(len(pictures) - 1, 1)
+        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(pictures, axis=0), axis=1))])
+        marks = np.linspace(0, way[-1], PIECES + 1)[1:]
+        cuts = np.unique(np.concatenate([[0], np.searchsorted(way, marks * (1 - 1e-9)), [len(pictures) - 1]]))
+        out = []
+        for first, last in pairwise(cuts.astype(int)):
+            part = path[fine * first : fine * last + 1]
+            node = self._nodes.add_line_segments(
+                f"{ROOT}/trails/{_safe(name)}/{first}", np.stack([part[:-1], part[1:]], 1).astype(np.float32),
+                np.array(_rgb(color), dtype=np.uint8), thickness=0.35 * self.scene.radius,
+            )  # fmt: skip
+            out.append((int(last), node))
+        return out
 
 
-def _body_path(film: Film, body: int) -> str:
-    name = "world" if body < 0 else film.scene.model.bodies[body].replace("/", "∕")
-    return f"/bodies/{name}" if body >= 0 else "/world"
+def cell_size(scene: Scene) -> float:
+    """Side of a cell of the grid on the ground [m]."""
+    return round_length(scene.size / 6)
 
 
-def _trail(root: Any, film: Film, name: str, path: Array, color: Color) -> list[tuple[int, Any]]:
-    """The path of a frame in pieces, each with the picture at which it is complete."""
-    cuts = np.unique(np.linspace(0, len(path) - 1, PIECES + 1).round().astype(int))
-    out = []
-    for first, last in pairwise(cuts):
-        part = path[first : last + 1]
-        node = root.add_line_segments(
-            f"/trails/{name.replace('/', '∕')}/{first}", np.stack([part[:-1], part[1:]], 1).astype(np.float32),
-            np.array(_rgb(color), dtype=np.uint8), thickness=0.35 * film.scene.radius,
-        )  # fmt: skip
-        out.append((int(last), node))
-    return out
-
-
-def _ground(root: Any, film: Film) -> None:
-    """A grid below everything, with cells of a round size."""
-    up = upward(film.scene.model.gravity)
+def add_ground(root: Any, film: Film) -> None:
+    """A grid below everything, where there is a ground, with cells of a round size."""
+    if film.ground is None:
+        return
     extent = float(np.linalg.norm(film.high - film.low)) + film.scene.size
-    cell = round_length(film.scene.size / 6)
-    turn, _ = along(np.zeros(3), up)
+    cell = cell_size(film.scene)
+    turn, _ = along(np.zeros(3), upward(film.scene.model.gravity))
     side = cell * max(2, 2 * round(0.6 * extent / cell / 2 + 0.5))
     root.add_grid(
-        "/ground", side, side, cell_size=cell, section_size=5 * cell, cell_color=(205, 210, 216),
-        section_color=(165, 172, 180), wxyz=_quaternions(turn[None])[0], position=film.ground, shadow_opacity=0.15,
+        f"{ROOT}/ground", side, side, cell_size=cell, section_size=5 * cell, cell_color=(205, 210, 216),
+        section_color=(165, 172, 180), wxyz=quaternions(turn[None])[0], position=film.ground, shadow_opacity=0.15,
         fade_distance=1e6,
     )  # fmt: skip
 
@@ -103,30 +185,35 @@ def _lights(root: Any) -> None:
     root.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(190, 195, 205), intensity=2.2)
 
 
-def _camera(server: Any, film: Film) -> None:
-    camera = film.camera
+def _camera(server: Any, camera: Camera, scene: Scene) -> None:
     distance = float(np.linalg.norm(camera.position - camera.look_at))
-    server.scene.set_up_direction(tuple(upward(film.scene.model.gravity)))
+    server.scene.set_up_direction(tuple(upward(scene.model.gravity)))
     first = server.initial_camera
     first.position, first.look_at, first.up = tuple(camera.position), tuple(camera.look_at), tuple(camera.up)
     first.fov, first.near, first.far = float(camera.field), distance / 100, distance * 100
 
 
-def _unstretched(T: Array) -> Array:
-    """The pose of a line whose z axis is as long as the line."""
-    out = T.copy()
-    length = np.linalg.norm(T[:, :3, 2], axis=1)
-    out[:, :3, 2] = np.where(
-        length[:, None] > 0, T[:, :3, 2] / np.where(length > 0, length, 1)[:, None], np.cross(T[:, :3, 0], T[:, :3, 1])
-    )
-    return out
+def _compose(positions: Array, turns: Array, local: Array) -> tuple[Array, Array]:
+    """Positions and quaternions of poses after others."""
+    from scipy.spatial.transform import Rotation
+
+    R = Rotation.from_quat(np.roll(turns, -1, axis=1))
+    at = R.apply(local[:, :3, 3]) + positions
+    turn = (R * Rotation.from_matrix(local[:, :3, :3])).as_quat()
+    return at.astype(np.float32), np.roll(turn, 1, axis=1).astype(np.float32)
 
 
-def _quaternions(T: Array) -> Array:
+def quaternions(T: Array) -> Array:
     """(F, 4, 4) poses to (F, 4) quaternions, w first."""
     from scipy.spatial.transform import Rotation
 
+    if not len(T):
+        return np.zeros((0, 4))
     return np.roll(Rotation.from_matrix(T[:, :3, :3]).as_quat(), 1, axis=1)
+
+
+def _safe(name: str) -> str:
+    return name.replace("/", "∕")
 
 
 def _rgb(color: Color) -> tuple[int, int, int]:

@@ -5,10 +5,9 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.view.meshes import Surface, read_mesh
-from symplectree.view.scene import Line, Solid
+from symplectree.view.solids import Solid
 
 SIDES = 16  # of what is round
-COILS = 9  # of a spring
 FLAT = 1e-3  # half thickness of a plane over its width
 
 
@@ -35,12 +34,9 @@ def surface(solid: Solid) -> Surface:
     raise ModelError(f"no way to draw a shape of kind {solid.kind!r}")
 
 
-def line_surface(line: Line) -> Surface:
-    """Triangles of a line from z = 0 to z = 1: a thin cylinder, or coils; z is to be stretched to the line's length."""
-    if line.kind == "spring":
-        return _coils(line.radius, 0.22 * line.radius)
-    vertices, faces = _revolve(_cylinder(line.radius, 0.5, rows=8), sides=8)
-    return vertices + np.array([0.0, 0.0, 0.5]), faces
+def capsule(radius: float, half: float) -> Surface:
+    """A rod along z with round ends at ±half [m]."""
+    return _revolve(_capsule(radius, half, rows=3), sides=6)
 
 
 def coarser(vertices: Array, faces: Array, cell: float) -> Surface:
@@ -99,21 +95,7 @@ def _cylinder(radius: float, half: float, rows: int = 0) -> Array:
     return np.concatenate([[[0.0, -half], [radius, -half]], wall, [[radius, half], [0.0, half]]])
 
 
-def _capsule(radius: float, half: float) -> Array:
-    rows = int(np.clip(np.ceil(half / (2 * radius)), 1, 12)) + 1
-    wall = np.stack([np.full(rows, radius), np.linspace(-half, half, rows)], 1)[1:-1]
-    return np.concatenate([_arc(radius, -0.5, 0.0, 5, -half), wall, _arc(radius, 0.0, 0.5, 5, half)])
-
-
-def _coils(radius: float, wire: float, sides: int = 5) -> Surface:
-    """A wire that winds about z, straight at both ends."""
-    s = np.linspace(0, 1, COILS * 12 + 1)
-    wide = radius * np.clip(np.minimum(s, 1 - s) / 0.06, 0, 1)
-    turn = 2 * np.pi * COILS * s
-    out = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(s)], 1)
-    center = out * wide[:, None] + np.stack([0 * s, 0 * s, s], 1)
-    around = np.linspace(0, 2 * np.pi, sides + 1)
-    # Across the wire: away from the axis, and along z, which the stretching makes longer.
-    ring = np.cos(around)[None, :, None] * out[:, None] + np.sin(around)[None, :, None] * np.array([0, 0, 0.6])
-    vertices = center[:, None] + wire * ring
-    return vertices.reshape(-1, 3), grid_faces(len(s), sides + 1)
+def _capsule(radius: float, half: float, rows: int = 4) -> Array:
+    walls = int(np.clip(np.ceil(half / (2 * radius)), 1, 12)) + 1
+    wall = np.stack([np.full(walls, radius), np.linspace(-half, half, walls)], 1)[1:-1]
+    return np.concatenate([_arc(radius, -0.5, 0.0, rows, -half), wall, _arc(radius, 0.0, 0.5, rows, half)])

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.simulation.progress import in_notebook
 from symplectree.view import server as servers
-from symplectree.view.camera import View
+from symplectree.view.camera import PAGE_ASPECT, View
 from symplectree.view.film import film
 from symplectree.view.plots import Panel, panels
 
@@ -24,9 +28,14 @@ FRAMES = 30.0  # moves per second
 PLOTS = 8.0  # changes of the curves' shade per second
 DETAIL = 300.0  # pictures per second to choose from, for slow motion
 POINTS = 400  # of a curve
+ENERGY = ("energy [J]", "total − start [J]")
 MOST_CURVES = 8  # in one plot
+# Set where notebooks run on other computers than the browsers that show them: Colab, JupyterHub, Binder, Kaggle, …
+REMOTE = (
+    "COLAB_RELEASE_TAG", "COLAB_GPU", "JUPYTERHUB_SERVICE_PREFIX", "BINDER_SERVICE_HOST", "KAGGLE_KERNEL_RUN_TYPE",
+    "CODESPACES", "GITPOD_WORKSPACE_ID", "DATABRICKS_RUNTIME_VERSION", "SAGEMAKER_INTERNAL_IMAGE_URI", "SSH_CONNECTION",
+)  # fmt: skip
 SPEEDS = ("0.01×", "0.1×", "0.25×", "0.5×", "1×", "2×", "5×", "10×", "100×")
-COLORS = ("#3876b5", "#ed8c30", "#5ca65e", "#c44f52", "#8570b3", "#94785f", "#d98cc2", "#63b5cc")
 
 
 class Viewer:
@@ -36,16 +45,16 @@ class Viewer:
     """
 
     def __init__(self, trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int, title: str) -> None:
-        from symplectree.view.stage import Stage
+        from symplectree.view.stage import FilmStage
 
-        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL)
+        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL, aspect=PAGE_ASPECT)
         self._server = servers.start(port, title)
         self.url = f"http://{servers.HOST}:{self._server.get_port()}"
         self.speed, self.playing = 1.0, False
         self._time = self._start = float(self._film.t[0])
         self._end = float(self._film.t[-1])
         with self._server.atomic():
-            self._stage = Stage(self._server, self._film)
+            self._stage = FilmStage(self._server, self._film)
         self._shown = -1
         self._lock, self._over = threading.RLock(), threading.Event()
         self._panels = _choices(trajectory)
@@ -79,13 +88,7 @@ class Viewer:
 
     def wait(self) -> None:
         """Keep the page until Ctrl-C."""
-        try:
-            print("Press Ctrl-C to go on.", flush=True)
-            self._over.wait()
-        except KeyboardInterrupt:
-            print()
-        finally:
-            self.stop()
+        servers.keep(self._over, self.stop)
 
     def _controls(self) -> None:
         gui = self._server.gui
@@ -95,7 +98,8 @@ class Viewer:
         self._bar = gui.add_slider("time [s]", self._start, max(self._end, self._start + step), step, self._start)
         rate = gui.add_dropdown("speed", SPEEDS, initial_value="1×")
         self._plots: list[tuple[Panel, Any]] = []
-        for chosen in list(self._panels)[:2]:
+        others = [label for label in self._panels if label not in ENERGY]
+        for chosen in (*ENERGY[:1], *others[:1]):
             self._add_plot(gui, chosen)
 
         @self._button.on_click
@@ -132,6 +136,8 @@ class Viewer:
 
     def _curves(self, panel: Panel) -> tuple[tuple[Array, ...], tuple[dict[str, Any], ...]]:
         """Data and styles of a plot: what lies before the time that is shown has a shade, which ends at that time."""
+        from symplectree.view.picture import COLORS  # slow to import
+
         t, now = self._t[self._rows], self._time
         cut = int(np.searchsorted(t, now, side="right"))
         x = np.concatenate([t[:cut], [now, now], t[cut:]])
@@ -176,11 +182,16 @@ class Viewer:
 
 def show(
     trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int | None, block: bool | None, browser: bool,
-    height: int,
+    height: int, embed: bool | None,
 ) -> Viewer | None:  # fmt: skip
     """See `Trajectory.show`."""
     port = servers.check_port(port)
-    notebook = _in_notebook()
+    notebook = in_notebook()
+    if embed and not notebook:
+        raise ModelError("embed=True puts the page into the cell of a notebook, which this is not; use to_html(path)")
+    if notebook and (_far_away() if embed is None else embed):
+        _embed(trajectory, trails=trails, view=view, height=height)
+        return None
     viewer = Viewer(trajectory, trails=trails, view=view, port=port, title="symplectree")
     if notebook:
         from IPython.display import IFrame, display
@@ -189,13 +200,31 @@ def show(
     else:
         print(f"The motion is at {viewer.url}", flush=True)
         if browser:
-            _open(viewer.url)
+            servers.open_page(viewer.url)
     if block is None:
         block = not notebook and not hasattr(sys, "ps1") and not sys.flags.interactive
     if not block:
         return viewer
     viewer.wait()
     return None
+
+
+def _far_away() -> bool:
+    """Whether the notebook's browser is likely to run on another computer, which does not reach this one's 127.0.0.1."""
+    return any(name in os.environ for name in REMOTE) or "google.colab" in sys.modules
+
+
+def _embed(trajectory: Trajectory, *, trails: Sequence[str], view: View, height: int) -> None:
+    """The whole page inside of the cell: it needs no server, and stays in the saved notebook."""
+    from IPython.display import HTML, display
+
+    from symplectree.view.html import html_text
+
+    text = html.escape(html_text(trajectory, trails=trails, view=view, speed=1.0, title=""), quote=True)
+    frame = f'<iframe srcdoc="{text}" width="100%" height="{int(height)}" frameborder="0" allowfullscreen></iframe>'
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Consider using IPython.display.IFrame")  # which has no srcdoc
+        display(HTML(frame))
 
 
 def _choices(trajectory: Trajectory) -> dict[str, Panel]:
@@ -226,19 +255,3 @@ def _looks(panel: Panel) -> dict[str, Any]:
         "axes": ({"label": "time [s]", "labelSize": 18, "size": 32}, {"size": 56}),
         "legend": {"show": True, "live": False},
     }  # fmt: skip
-
-
-def _in_notebook() -> bool:
-    """Whether cells of a notebook show what is displayed."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
-
-
-def _open(url: str) -> None:
-    """Open the page, unless there is no screen: then the terminal's own browser would take the terminal."""
-    import webbrowser
-
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return
-    webbrowser.open(url)

@@ -1,4 +1,4 @@
-"""The backward sweep of stage-wise Newton: a linear-quadratic problem along a motion, in time linear in its steps.
+"""Twin of core/control/riccati.hpp: the backward sweep of stage-wise Newton.
 
 minimise Σ ½ zᵀ H_k z + r_k·δu_k with z = (δx_k, δu_k), δx_{k+1} = A_k δx_k + B_k δu_k, δx_0 = 0, controls in a box.
 Cost-to-go ½ δxᵀ S δx + s·δx; at each stage

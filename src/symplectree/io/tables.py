@@ -1,0 +1,51 @@
+"""Trajectories as tables of other packages: xarray and pandas."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.io.record import Variable, describing, record_of
+from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import shown
+
+
+def to_dataset(trajectory: Trajectory, frames: Sequence[str] = ()) -> Any:
+    """See `Trajectory.to_dataset`."""
+    import xarray  # slow to import
+
+    record = record_of(trajectory)
+    tables = {
+        name: (variable.dimensions, np.asarray(variable.values), describing(name, variable))
+        for name, variable in (record.variables | _poses(trajectory, frames)).items()
+    }
+    return xarray.Dataset(tables, attrs=record.attributes)
+
+
+def _poses(trajectory: Trajectory, frames: Sequence[str]) -> dict[str, Variable]:
+    if isinstance(frames, str) or not all(isinstance(name, str) for name in frames):
+        raise ModelError(f"frames are {shown(frames)}; give a list of names, such as ['tip']")
+    if not frames:
+        return {}
+    poses = np.stack([trajectory.pose(name) for name in frames], axis=1)
+    return {
+        "frame": Variable(("frame",), list(frames)),
+        "axis": Variable(("axis",), list("xyz")),
+        "frame_axis": Variable(("frame_axis",), list("xyz")),
+        "position": Variable(("t", "frame", "axis"), poses[..., :3, 3], "m"),
+        "rotation": Variable(("t", "frame", "axis", "frame_axis"), poses[..., :3, :3]),
+    }
+
+
+def to_dataframe(trajectory: Trajectory) -> Any:
+    """See `Trajectory.to_dataframe`."""
+    import pandas  # slow to import; xarray brings it
+
+    model = trajectory.model
+    energies = {name: getattr(trajectory, name) for name in ("kinetic", "potential", "energy")}
+    taken = {"t", *(f"v {name}" for name in model.velocities), *energies}
+    columns: dict[str, Any] = {"t": trajectory.t}
+    columns |= {f"q {n}" if n in taken else n: trajectory.q[:, i] for i, n in enumerate(model.coordinates)}
+    columns |= {f"v {name}": trajectory.v[:, i] for i, name in enumerate(model.velocities)}
+    return pandas.DataFrame(columns | energies)
