@@ -18,8 +18,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CORE = HERE.parent / "core"
 SOURCES = (  # what the headers that it includes only declare
-    "constraints/loop_solver.cpp", "constraints/row_evaluation.cpp", "integrators/body_action/root_direction.cpp",
-    "integrators/body_action/step_rows.cpp", "dense/dense_solvers.cpp",
+    "constraints/constraint_rows.cpp", "constraints/loop_solver.cpp", "constraints/row_evaluation.cpp",
+    "constraints/row_structure.cpp", "dense/dense_solvers.cpp", "dynamics/aba.cpp", "formula/tape.cpp",
+    "integrators/body_action/root_direction.cpp", "integrators/body_action/step_rows.cpp",
+    "kinematics/configurations.cpp", "kinematics/place_formula.cpp", "model/workspace.cpp",
 )  # fmt: skip
 
 

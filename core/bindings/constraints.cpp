@@ -1,6 +1,7 @@
 // Constraints on arrays: values and derivatives, velocities from momenta, accelerations with multipliers.
 #include "bindings/arrays.hpp"
 #include "bindings/forces.hpp"
+#include "constraints/constrained_dynamics.hpp"
 #include "dynamics/mapped_dynamics.hpp"
 
 namespace symplectree {

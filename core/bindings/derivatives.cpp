@@ -2,6 +2,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/native.hpp"
+#include "dynamics/element_derivatives.hpp"
+#include "dynamics/frame_derivatives.hpp"
+#include "dynamics/mapped_derivatives.hpp"
+#include "dynamics/state_mechanics.hpp"
+#include "model/joint_state.hpp"
 
 namespace symplectree {
 namespace {

@@ -3,9 +3,13 @@
 #include "bindings/arrays.hpp"
 #include "dynamics/aba.hpp"
 #include "dynamics/crba.hpp"
+#include "dynamics/element_derivatives.hpp"
+#include "dynamics/energy.hpp"
 #include "dynamics/floating_base.hpp"
+#include "dynamics/frame_derivatives.hpp"
 #include "dynamics/mapped_derivatives.hpp"
 #include "dynamics/mapped_dynamics.hpp"
+#include "dynamics/rnea.hpp"
 
 namespace symplectree {
 namespace {

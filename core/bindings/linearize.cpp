@@ -2,6 +2,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "bindings/arrays.hpp"
+#include "kinematics/poses_twists.hpp"
 #include "linearization/step_derivatives.hpp"
 
 namespace symplectree {

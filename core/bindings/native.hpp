@@ -4,14 +4,19 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "constraints/constrained_dynamics.hpp"
-#include "dynamics/element_derivatives.hpp"
-#include "dynamics/energy.hpp"
-#include "dynamics/state_mechanics.hpp"
 #include "model/coordinate_map.hpp"
+#include "model/frame.hpp"
 #include "model/model_arrays.hpp"
+#include "model/workspace.hpp"
+#include "scalar/dual.hpp"
 
 namespace symplectree {
+
+class Constrained;
+template <class T>
+struct DerivativeWorkspace;
+template <class T>
+struct ElementWorkspace;
 
 namespace nb = nanobind;
 

@@ -9,6 +9,7 @@
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
 #include "integrators/subdivided_run.hpp"
+#include "kinematics/retraction.hpp"
 
 namespace symplectree {
 namespace {

@@ -1,6 +1,9 @@
 // Velocities, accelerations and multipliers under constraints.
 #include "constraints/constrained_dynamics.hpp"
 
+#include "dynamics/rnea.hpp"
+#include "elements/element_forces.hpp"
+
 namespace symplectree {
 
 Constrained::Constrained(const Model& m)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "constraints/loop_solver.hpp"
-#include "dynamics/rnea.hpp"
 
 namespace symplectree {
 

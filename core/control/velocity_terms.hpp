@@ -7,8 +7,6 @@
 // where wᵀ(D_j D_i M) v follows from second derivatives of kinetic energy at v + w, v and w.
 #pragma once
 
-#include <Eigen/Cholesky>
-
 #include "dense/row_matrix.hpp"
 #include "dynamics/state_mechanics.hpp"
 

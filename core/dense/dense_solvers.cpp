@@ -1,9 +1,7 @@
 // Dense linear equations by Eigen.
 #include "dense/dense_solvers.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-#include <Eigen/QR>
+#include "dense/row_matrix.hpp"
 
 namespace symplectree {
 namespace {
@@ -12,7 +10,6 @@ constexpr double kDependent = 1e-12;  // relative to the largest pivot: of rows 
 constexpr double kSmallRow = 0.1;     // relative to the largest row
 constexpr int kSmall = 6;
 
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using SmallColumn = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kSmall, 1>;
 using SmallSquare = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kSmall, kSmall>;
 using ConstVector = Eigen::Map<const Eigen::VectorXd>;
@@ -20,8 +17,20 @@ using ConstMatrix = Eigen::Map<const Eigen::MatrixXd>;
 
 }  // namespace
 
+RowMatrix product(const RowBlock& A, const RowBlock& B) { return A * B; }
+
+RowMatrix transposed_product(const RowBlock& A, const RowBlock& B) { return A.transpose() * B; }
+
+Eigen::VectorXd transposed_vector_product(const RowBlock& A, const Eigen::VectorXd& x) { return A.transpose() * x; }
+
+int rank(const RowMatrix& A) { return static_cast<int>(A.fullPivLu().rank()); }
+
 void solve_lu(const double* A, int n, const double* b, double* x) {
   Eigen::Map<Eigen::VectorXd>(x, n) = ConstMatrix(A, n, n).partialPivLu().solve(ConstVector(b, n));
+}
+
+void solve_lu_rows(const double* A, int n, const double* b, double* x) {
+  Eigen::Map<Eigen::VectorXd>(x, n) = Eigen::Map<const RowMatrix>(A, n, n).partialPivLu().solve(ConstVector(b, n));
 }
 
 void solve_symmetric(const double* A, int n, const double* b, double* x) {

@@ -5,8 +5,9 @@
 
 namespace symplectree {
 
-// x (n) ← A⁻¹ b by LU factorisation; A (n × n) column by column.
+// x (n) ← A⁻¹ b by LU factorisation; A (n × n) column by column, or row by row.
 void solve_lu(const double* A, int n, const double* b, double* x);
+void solve_lu_rows(const double* A, int n, const double* b, double* x);
 
 // x (n) ← A⁻¹ b of a symmetric A (n × n).
 void solve_symmetric(const double* A, int n, const double* b, double* x);

@@ -4,6 +4,7 @@
 
 #include "dynamics/crba.hpp"
 #include "dynamics/rnea.hpp"
+#include "elements/element_forces.hpp"
 
 namespace symplectree {
 

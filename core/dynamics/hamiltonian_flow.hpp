@@ -2,6 +2,8 @@
 #pragma once
 
 #include "dynamics/aba.hpp"
+#include "dynamics/rnea.hpp"
+#include "elements/element_forces.hpp"
 
 namespace symplectree {
 

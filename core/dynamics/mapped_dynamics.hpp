@@ -2,10 +2,9 @@
 // carrying arguments to the tree and results back.
 #pragma once
 
-#include "dense/dense_solvers.hpp"
-#include "dynamics/crba.hpp"
-#include "dynamics/rnea.hpp"
 #include "model/coordinate_map.hpp"
+#include "model/joint_state.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 
@@ -15,31 +14,13 @@ class MappedDynamics {
       : map_(map), tree_(map.tree()), M_(tree_.nv * tree_.nv), v_(tree_.nv), a_(tree_.nv), force_(tree_.nv) {}
 
   // out ← (Cᵀ M C)⁻¹ x
-  void inverse_mass_product(const double* q, const double* x, double* out, Workspace<double>& w) {
-    map_.evaluate(q, at_);
-    solve(x, out, w);
-  }
+  void inverse_mass_product(const double* q, const double* x, double* out, Workspace<double>& w);
 
   // a ← (Cᵀ M C)⁻¹ (τ − Cᵀ bias), of which the bias is the tree's at v = C v and a = φ'' v².
-  void forward_dynamics(JointState<double> state, AppliedForces<double> forces, double* a, Workspace<double>& w) {
-    map_.evaluate(state.q, at_);
-    map_.velocity(at_, state.v, v_.data());
-    const std::vector<double> zero(map_.nv());
-    map_.acceleration(at_, state.v, zero.data(), a_.data());
-    inverse_dynamics(tree_, {at_.q.data(), v_.data()}, a_.data(), forces.inputs, force_.data(), w);
-    std::vector<double> rest = map_.sum(at_.first)(force_.data());
-    for (int j = 0; j < map_.nv(); ++j) rest[j] = forces.tau[j] - rest[j];
-    solve(rest.data(), a, w);
-  }
+  void forward_dynamics(JointState<double> state, AppliedForces<double> forces, double* a, Workspace<double>& w);
 
  private:
-  void solve(const double* x, double* out, Workspace<double>& w) {
-    const int n = map_.nv();
-    mass_matrix(tree_, at_.q.data(), M_.data(), w);
-    const AxisMap C = map_.sum(at_.first);
-    const std::vector<double> own = C(C(M_.data(), tree_.nv, 1).data(), 1, n);
-    solve_symmetric(own.data(), n, x, out);
-  }
+  void solve(const double* x, double* out, Workspace<double>& w);
 
   const CoordinateMap& map_;
   const Model& tree_;
@@ -50,18 +31,6 @@ class MappedDynamics {
 // out (rows × nv) ← derivatives G C of the rows that are left, from G of all rows of the tree. Of rows that followers
 // meet anyway only rounding is left, relative to the terms of a sum, which long chains make a hundred times less exact;
 // it counts as zero.
-inline void project_rows(const CoordinateMap& map, const MapPoint& at, std::vector<double> G, double* out) {
-  constexpr double rounding = 1e-13;
-  const std::size_t rows = map.rows.size, n = map.tree().nv;
-  const auto projected = [&](const std::vector<double>& x, std::vector<double> slopes) {
-    return map.sum(std::move(slopes))(map.rows(x.data(), 1, n).data(), rows);
-  };
-  const auto absolute = [](std::vector<double> x) {
-    for (double& each : x) each = std::fabs(each);
-    return x;
-  };
-  const std::vector<double> value = projected(G, at.first), terms = projected(absolute(G), absolute(at.first));
-  for (std::size_t k = 0; k < value.size(); ++k) out[k] = std::fabs(value[k]) < rounding * terms[k] ? 0.0 : value[k];
-}
+void project_rows(const CoordinateMap& map, const MapPoint& at, std::vector<double> G, double* out);
 
 }  // namespace symplectree

@@ -3,16 +3,13 @@
 #pragma once
 
 #include "dynamics/aba.hpp"
-#include "dynamics/lagrangian_derivatives.hpp"
+#include "dynamics/frame_derivatives.hpp"
 #include "dynamics/mapped_derivatives.hpp"
 #include "dynamics/mapped_dynamics.hpp"
+#include "dynamics/rnea.hpp"
+#include "model/frame.hpp"
 
 namespace symplectree {
-
-struct Frame {
-  Point point;
-  Mat3<double> axes;  // the frame's axes in the core's axes of its body
-};
 
 class StateMechanics {
  public:

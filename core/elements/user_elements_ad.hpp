@@ -2,7 +2,6 @@
 // know of their derivatives, and beyond that by central differences, which gives first derivatives only.
 #pragma once
 
-#include "formula/tape_ad.hpp"
 #include "kinematics/retract_ad.hpp"
 #include "model/user_elements.hpp"
 
@@ -93,7 +92,7 @@ class UserElementsAD {
 
   void execute(const Tape& tape) {
     out_.resize(tape.outputs), work_.resize(tape.work_size);
-    run_tape_ad(tape, in_.data(), out_.data(), work_.data());
+    tape.run_ad(in_.data(), out_.data(), work_.data());
   }
 
   void values(const T* q, const T* v) {

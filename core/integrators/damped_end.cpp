@@ -1,5 +1,7 @@
 #include "integrators/damped_end.hpp"
 
+#include "dynamics/rnea.hpp"
+
 namespace symplectree {
 
 DampedEnd::DampedEnd(const Model& m)

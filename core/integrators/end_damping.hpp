@@ -13,6 +13,7 @@
 
 #include "dynamics/aba.hpp"
 #include "elements/joint_damper.hpp"
+#include "elements/pair_elements.hpp"
 #include "elements/user_elements_ad.hpp"
 #include "integrators/joint_terms.hpp"
 

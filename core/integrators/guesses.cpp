@@ -16,9 +16,7 @@ void StepGuesses::guess(Guess kind, double h, const RunState& at, const ForceSou
     case Guess::Extrapolate:
       for (int j = 0; j < n; ++j) d_[j] = 3 * (d0[j] - d1[j]) + d2[j];
       break;
-    case Guess::Current:
-      std::fill(d_.begin(), d_.end(), 0.0);
-      break;
+    case Guess::Current: std::fill(d_.begin(), d_.end(), 0.0); break;
     case Guess::Velocity:
     case Guess::Acceleration:
       dynamics_.velocity(at.q.data(), at.x.data(), at.rates.data(), v_.data());

@@ -1,5 +1,7 @@
 #include "integrators/local_error.hpp"
 
+#include "elements/element_forces.hpp"
+
 namespace symplectree {
 
 LocalError::LocalError(const Model& m, bool turning)

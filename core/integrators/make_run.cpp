@@ -4,16 +4,11 @@ namespace symplectree {
 
 std::unique_ptr<Run> newton_run(const Model& m, const MethodOptions& options) {
   switch (options.action) {
-    case Action::Cayley:
-      return cayley_run(m, options);
-    case Action::Chord:
-      return chord_run(m, options);
-    case Action::Exponential:
-      return exponential_run(m, options);
-    case Action::Midpoint:
-      return midpoint_run(m, options);
-    case Action::Reduced:
-      return reduced_run(m, options);
+    case Action::Cayley: return cayley_run(m, options);
+    case Action::Chord: return chord_run(m, options);
+    case Action::Exponential: return exponential_run(m, options);
+    case Action::Midpoint: return midpoint_run(m, options);
+    case Action::Reduced: return reduced_run(m, options);
   }
   return nullptr;
 }

@@ -2,6 +2,7 @@
 // chosen guess, else from another, else by following the solution from a step of length zero.
 #pragma once
 
+#include "elements/pair_elements.hpp"
 #include "integrators/damped_end.hpp"
 #include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"

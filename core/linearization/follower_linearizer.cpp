@@ -6,18 +6,17 @@
 namespace symplectree {
 namespace {
 
-template <class BodyAction>
-class OfAction final : public FollowerLinearizer {
+class OfBlocks final : public FollowerLinearizer {
  public:
-  explicit OfAction(const CoordinateMap& map)
-      : map_(map), blocks_(map.tree()), N_(map.nv(), map.nv()), R_(map.nv(), map.nv()), P_(map.nv(), map.nv()),
-        damping_(map.nv()) {
+  OfBlocks(const CoordinateMap& map, Action action)
+      : map_(map), made_(step_blocks<double>(map.tree(), action)), blocks_(*made_), N_(map.nv(), map.nv()),
+        R_(map.nv(), map.nv()), P_(map.nv(), map.nv()), damping_(map.nv()) {
     const Model& m = map.tree();
     std::vector<double> origin(map.nq());
     MapPoint at;
     map.evaluate(origin.data(), at);
     slope_ = at.first;
-    for (int j = 0; j < m.nv; ++j) damping_[map.leader_v[j]] += slope_[j] * slope_[j] * blocks_.damping(j);
+    for (int j = 0; j < m.nv; ++j) damping_[map.leader_v[j]] += slope_[j] * slope_[j] * blocks_.damping[j];
     for (const JointForce& f : m.joint_forces)
       if (f.input >= 0) forces_.push_back({map.leader_v[f.v], f.input, slope_[f.v]});
     for (int j = 0; m.inputs == 0 && j < map.nv(); ++j) forces_.push_back({j, j, 1});
@@ -29,7 +28,7 @@ class OfAction final : public FollowerLinearizer {
     reduce(blocks_.N, N_), reduce(blocks_.R, R_), reduce(blocks_.P, P_);
     solve_blocks(N_, R_, lu_, Y_);
     Eigen::Map<RowMatrix> result(out, 2 * map_.nv(), inputs_);
-    state_columns(N_, P_, Y_, [&](int j) { return damping_[j]; }, result);
+    state_columns(N_, P_, Y_, damping_, result);
     force_columns(forces_, 0.5 * h, result);
   }
 
@@ -43,35 +42,22 @@ class OfAction final : public FollowerLinearizer {
   }
 
   const CoordinateMap& map_;
-  StepBlocks<BodyAction, double> blocks_;
+  std::unique_ptr<StepBlocks<double>> made_;
+  StepBlocks<double>& blocks_;
   std::vector<double> slope_;  // of each of the tree's velocities: its entry of C
   RowMatrix N_, R_, P_, Y_;
   std::vector<double> damping_;
   std::vector<ForcePlace> forces_;
-  Eigen::PartialPivLU<RowMatrix> lu_;
+  ScaledSolver lu_;
   int inputs_;
 };
-
-template <class BodyAction>
-std::unique_ptr<FollowerLinearizer> made(const CoordinateMap& map) {
-  if (!StepBlocks<BodyAction, double>::covers_all_but_rows(map.tree())) return nullptr;
-  return std::make_unique<OfAction<BodyAction>>(map);
-}
 
 }  // namespace
 
 std::unique_ptr<FollowerLinearizer> follower_linearizer(const CoordinateMap& map, Action action) {
-  if (!map.affine() || map.rows.size > 0) return nullptr;
-  switch (action) {
-    case Action::Cayley:
-      return made<Cayley>(map);
-    case Action::Chord:
-      return made<Chord>(map);
-    case Action::Exponential:
-      return made<Exponential>(map);
-    default:
-      return nullptr;
-  }
+  if (!has_step_blocks(action) || !map.affine() || map.rows.size > 0) return nullptr;
+  if (!step_blocks_cover_all_but_rows(map.tree())) return nullptr;
+  return std::make_unique<OfBlocks>(map, action);
 }
 
 }  // namespace symplectree

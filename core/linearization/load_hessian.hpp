@@ -12,17 +12,22 @@ using Jets = std::vector<Jet>;
 
 inline Jets as_jets(const std::vector<double>& x) { return Jets(x.begin(), x.end()); }
 
+// g (size) += the gradient at q0 and q1.
+class StepLoads {
+ public:
+  virtual ~StepLoads() = default;
+  virtual void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) = 0;
+};
+
 // The part of forces at the two ends: loads, and dampers by the change of the gauge,
 // −½ c (s' − s) (rate of s + of s').
-class EndLoads {
+class EndLoads final : public StepLoads {
  public:
-  EndLoads(const Model& m, const StepLayout& layout, double)
-      : m_(m), l_(layout), start_(m), end_(m), first_(m), last_(m) {
+  EndLoads(const Model& m, const StepLayout& layout) : m_(m), l_(layout), start_(m), end_(m), first_(m), last_(m) {
     damped_ = has_damped_pairs(m);
   }
 
-  // g (size) += the gradient at q0 and q1.
-  void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {
+  void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) override {
     if (m_.wrenches.empty() && !damped_) return;
     const double half = 0.5 * at.h;
     const Jets inputs = as_jets(at.inputs), nu0 = as_jets(w.start), nu1 = as_jets(w.end);
@@ -48,7 +53,7 @@ class EndLoads {
 };
 
 // The part of forces at the middle: half a step's impulse at the velocity ν, to which `start` and `end` are carried.
-class MidpointLoads {
+class MidpointLoads final : public StepLoads {
  public:
   MidpointLoads(const Model& m, const StepLayout& layout, double alpha)
       : m_(m), l_(layout), alpha_(alpha), middle_(m, alpha), at_(m), power_(m), speed_(m) {
@@ -56,7 +61,7 @@ class MidpointLoads {
     loaded_ = has_damped_pairs(m) || !m.wrenches.empty() || !m.quaternions.empty();
   }
 
-  void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) {
+  void add(const StepPoint& at, const StepWeights& w, const Jet* q0, const Jet* q1, Jet* g) override {
     if (!loaded_) return;
     const StepEnds<Jet> step{at.h, q0, q1};
     for (int i = 1; i < m_.size(); ++i) {

@@ -2,8 +2,10 @@
 // and dampers of joints with quaternions, forces and constraints of the user's own.
 #pragma once
 
+#include "constraints/constraint_rows.hpp"
+#include "constraints/row_structure.hpp"
+#include "integrators/midpoint/midpoint_state.hpp"
 #include "linearization/hessian_interface.hpp"
-#include "linearization/step_equations.hpp"
 #include "scalar/jet.hpp"
 
 namespace symplectree {
@@ -17,13 +19,13 @@ T carried(const MidpointBlock<T>& block, const Body& b, int l, const StepWeights
   return sum;
 }
 
-template <class Equations>
 class LocalHessian {
   using Second = DualOf<Jet>;
 
  public:
-  LocalHessian(const Model& m, const StepLayout& layout, Equations& equations)
-      : m_(m), l_(layout), equations_(equations), structure_(m),
+  // middle: that of the midpoint action, null of others.
+  LocalHessian(const Model& m, const StepLayout& layout, MidpointState<Second>* middle)
+      : m_(m), l_(layout), middle_(middle), damping_(joint_damping(m)), structure_(m),
         terms_(structure_.rows(), structure_.pull_body.size(), structure_.coefficient_v.size()), users_(m),
         dz_(l_.size), q0_(m.nq), q1_(m.nq), way_(m.nv), force_(m.nv), value_(m.rows) {
     std::vector<char> involved(l_.size);
@@ -40,19 +42,18 @@ class LocalHessian {
     for (int z = 0; z < l_.size; ++z)
       if (involved[z]) involved_.push_back(z);
     for (int i : m.quaternions)
-      if (has_rotor(m.bodies[i])) rotors_.push_back(i);
+      if (!middle && has_rotor(m.bodies[i])) rotors_.push_back(i);
   }
 
   // H += second derivatives.
   void add(const StepPoint& at, const StepWeights& w, double* H) {
-    if constexpr (!Equations::at_middle)
-      for (int i : rotors_) {
-        const Body& b = m_.bodies[i];
-        std::vector<int> own;
-        for (int start : {l_.q0, l_.q1})
-          for (int j = b.v; j < b.v + b.nv; ++j) own.push_back(start + j);
-        differentiate(own, H, [&] { return rotor(at, w, b); });
-      }
+    for (int i : rotors_) {
+      const Body& b = m_.bodies[i];
+      std::vector<int> own;
+      for (int start : {l_.q0, l_.q1})
+        for (int j = b.v; j < b.v + b.nv; ++j) own.push_back(start + j);
+      differentiate(own, H, [&] { return rotor(at, w, b); });
+    }
     if (!involved_.empty()) differentiate(involved_, H, [&] { return users(at, w); });
   }
 
@@ -85,12 +86,9 @@ class LocalHessian {
     retract_ad(b, at.q0.data(), dz_.data() + l_.q0, q0_.data());
     retract_ad(b, at.q1.data(), dz_.data() + l_.q1, q1_.data());
     Second sum(0), start[6], end[6];
-    if constexpr (!Equations::at_middle) {
-      const StepEnds<Second> step{at.h, q0_.data(), q1_.data()};
-      const JointNumbers<double> numbers = equations_.workspace.joint_numbers();
-      joint_block_terms(numbers, b, step, false, start, nullptr),
-          joint_block_terms(numbers, b, step, true, end, nullptr);
-    }
+    const StepEnds<Second> step{at.h, q0_.data(), q1_.data()};
+    const JointNumbers<double> numbers{m_.armature.data(), damping_.data()};
+    joint_block_terms(numbers, b, step, false, start, nullptr), joint_block_terms(numbers, b, step, true, end, nullptr);
     for (int k = 0; k < b.nv; ++k) sum += Second(w.end[b.v + k]) * end[k] - Second(w.start[b.v + k]) * start[k];
     return sum;
   }
@@ -111,8 +109,8 @@ class LocalHessian {
       users_.add_forces(UserElement::Force, 0.5 * at.h, q.data(), nullptr, v.data(), force_.data());
       for (int j = 0; j < m_.nv; ++j) sum += force_[j] * weight(j);
     };
-    if constexpr (Equations::at_middle) {
-      MidpointState<Second>& middle = equations_.middle;
+    if (middle_) {
+      MidpointState<Second>& middle = *middle_;
       const StepEnds<Second> step{at.h, q0_.data(), q1_.data()};
       for (int i = 1; i < m_.size(); ++i) middle.place(m_.bodies[i], i, step);
       add(middle.q, middle.v, [&](int j) {
@@ -159,7 +157,8 @@ class LocalHessian {
 
   const Model& m_;
   const StepLayout& l_;
-  Equations& equations_;
+  MidpointState<Second>* middle_;
+  std::vector<double> damping_;  // of each velocity: joint damping
   RowStructure structure_;
   RowTerms<Second> terms_;
   UserElementsAD<Second> users_;

@@ -1,6 +1,7 @@
 #include "linearization/step_linearizer.hpp"
 
 #include "dense/dense_solvers.hpp"
+#include "dynamics/rnea.hpp"
 #include "integrators/end_damping.hpp"
 #include "integrators/make_run.hpp"
 #include "linearization/mapped_step.hpp"

@@ -7,4 +7,7 @@ template std::unique_ptr<StepSystem<DualOf<Jet>, double>> step_system(const Mode
                                                                       const StepLayout& layout, Action action,
                                                                       double alpha);
 
+template std::unique_ptr<StepEquations<DualOf<Jet>>> step_equations(const ModelOf<double>& m, Action action,
+                                                                    double alpha);
+
 }  // namespace symplectree

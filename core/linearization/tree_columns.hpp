@@ -19,11 +19,10 @@ class TreeColumns {
         eta_(m.size()) {}
 
   // After blocks.evaluate, whose poses stay in use.
-  template <class Action>
-  void factorize(const StepBlocks<Action, double>& blocks, double h) {
-    now_ = &blocks.now(), next_ = &blocks.next(), carried_ = blocks.carried.data();
+  void factorize(const StepBlocks<double>& blocks, double h) {
+    now_ = &blocks.now, next_ = &blocks.next, carried_ = blocks.carried.data();
     for (int j = 0; j < m_.nv; ++j) {
-      stiff_[j] = m_.armature[j] / h + 0.5 * blocks.damping(j), end_[j] = m_.armature[j] / h - 0.5 * blocks.damping(j);
+      stiff_[j] = m_.armature[j] / h + 0.5 * blocks.damping[j], end_[j] = m_.armature[j] / h - 0.5 * blocks.damping[j];
     }
     for (const JointSpring& s : m_.joint_springs) end_[s.v] -= 0.5 * h * s.stiffness;
     A_ = blocks.own;

@@ -28,16 +28,11 @@ struct Workspace {
   FormulaWorkspace<T> formula;
 
   template <class R>
-  explicit Workspace(const ModelOf<R>& m)
-      : pose(m.size()), S(m.nv), V(m.size()), bias(m.size()), acceleration(m.size()), force(m.size()),
-        articulated(m.size()), composite(m.size()), W(m.nv), pivot_inverse(m.nv), u(m.nv), joint_force(m.nv),
-        sine(m.nq), cosine(m.nq) {
-    pose[0].R = Mat3<T>::identity();
-    formula.reserve(m.formulas);
-  }
+  explicit Workspace(const ModelOf<R>& m);
 };
 
-// Workspaces W of one model, lent to one call at a time; threads get their own.
+// Workspaces W of one model, lent to one call at a time; threads get their own. W may be declared only where none is
+// borrowed.
 template <class W>
 class Pool {
  public:
@@ -45,7 +40,7 @@ class Pool {
 
   class Loan {
    public:
-    Loan(Pool& pool, std::unique_ptr<W> w) : pool_(pool), workspace_(std::move(w)) {}
+    Loan(Pool& pool, std::shared_ptr<W> w) : pool_(pool), workspace_(std::move(w)) {}
     ~Loan() {
       std::lock_guard lock(pool_.mutex_);
       pool_.idle_.push_back(std::move(workspace_));
@@ -55,7 +50,7 @@ class Pool {
 
    private:
     Pool& pool_;
-    std::unique_ptr<W> workspace_;
+    std::shared_ptr<W> workspace_;
   };
 
   Loan borrow() {
@@ -67,13 +62,13 @@ class Pool {
         return Loan(*this, std::move(w));
       }
     }
-    return Loan(*this, std::make_unique<W>(model_));
+    return Loan(*this, std::make_shared<W>(model_));
   }
 
  private:
   const Model& model_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<W>> idle_;
+  std::vector<std::shared_ptr<W>> idle_;
 };
 
 }  // namespace symplectree

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from symplectree.joints import Step
+from symplectree.joints import Joint, Step
 from symplectree.lie import pose, quaternion_exp, quaternion_product, rotation
 
 OBLIQUE = (0.48, -0.6, 0.64)
@@ -120,14 +120,32 @@ class LocalWithoutTurning(st.Free):
         return np.concatenate([super().local(q0, q1)[:3], q1[:3] - q0[:3]])
 
 
-class StepsInAnotherOrder(st.Universal):
-    def steps(self):
-        return super().steps()[::-1]
+class OwnMotion(Joint):
+    """Gives everything by itself, as `true` does, with other elementary joints."""
+
+    nq = nv = 2
+    true = st.Universal("true")
+
+    def transform(self, q):
+        return self.true.transform(q)
+
+    def subspace(self, q):
+        return self.true.subspace(q)
+
+    def subspace_derivative(self, q):
+        return self.true.subspace_derivative(q)
 
 
-class StepsAlongAnotherAxis(st.Cylindrical):
+class StepsInAnotherOrder(OwnMotion):
     def steps(self):
-        return Step("revolute", self._axis()), Step("prismatic", (1.0, 0.0, 0.0))
+        return self.true.steps()[::-1]
+
+
+class StepsAlongAnotherAxis(OwnMotion):
+    true = st.Cylindrical("true")
+
+    def steps(self):
+        return Step("revolute"), Step("prismatic", (1.0, 0.0, 0.0))
 
 
 class NotAtNeutral(st.Prismatic):

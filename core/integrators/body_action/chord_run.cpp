@@ -1,4 +1,4 @@
-#include "integrators/body_action/root_direction.hpp"
+#include "integrators/body_action/tree_scheme.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/newton_run.hpp"
 

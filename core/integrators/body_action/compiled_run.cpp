@@ -1,4 +1,4 @@
-#include "integrators/body_action/compiled_step.hpp"
+#include "integrators/body_action/compiled_scheme.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/newton_run.hpp"
 

@@ -35,18 +35,10 @@ void Direction::begin(Solver solver, NewtonWorkspace& w, double h, const double*
 
 void Direction::compute(NewtonWorkspace& w, double h, const double* q0, const double* q1, double* delta) {
   switch (solver_) {
-    case Solver::Newton:
-      newton(w, h, q0, q1, delta);
-      break;
-    case Solver::Riqn:
-      impulse(w, h, w.r.data(), delta);
-      break;
-    case Solver::Broyden:
-      broyden(w, h, w.r.data(), delta);
-      break;
-    case Solver::Dense:
-      dense(w, h, q0, q1, delta);
-      break;
+    case Solver::Newton: newton(w, h, q0, q1, delta); break;
+    case Solver::Riqn: impulse(w, h, w.r.data(), delta); break;
+    case Solver::Broyden: broyden(w, h, w.r.data(), delta); break;
+    case Solver::Dense: dense(w, h, q0, q1, delta); break;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "elements/element_forces.hpp"
 #include "elements/joint_damper.hpp"
 #include "elements/pair_elements.hpp"
 #include "elements/user_elements_ad.hpp"

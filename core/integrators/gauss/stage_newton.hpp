@@ -5,8 +5,7 @@
 // change by y:  yᵢ + h Σⱼ (aᵢⱼ C + wᵢ wⱼ bⱼ L) M⁻¹ yⱼ = gᵢ. The full matrix is used, O((s n)³).
 #pragma once
 
-#include <Eigen/LU>
-
+#include "dense/row_matrix.hpp"
 #include "dynamics/aba.hpp"
 #include "dynamics/element_derivatives.hpp"
 #include "integrators/gauss/gauss_nodes.hpp"

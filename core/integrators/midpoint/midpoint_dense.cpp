@@ -1,7 +1,7 @@
 // Newton's full matrix of the midpoint action.
 #include "integrators/midpoint/midpoint_dense.hpp"
 
-#include <Eigen/LU>
+#include "dense/dense_solvers.hpp"
 
 namespace symplectree {
 
@@ -14,7 +14,7 @@ MidpointDense::MidpointDense(const Model& m)
 void MidpointDense::direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1,
                               const double* r, double* delta) {
   matrix(mid, h, q0, q1);
-  Eigen::Map<Eigen::VectorXd>(delta, m_.nv) = full_.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(r, m_.nv));
+  solve_lu_rows(full_.data(), m_.nv, r, delta);
 }
 
 const RowMatrix& MidpointDense::matrix(const MidpointState<double>& mid, double h, const double* q0, const double* q1) {
@@ -53,7 +53,7 @@ MidpointDense::Matrix MidpointDense::times_blocks(const MidpointState<double>& m
   Matrix out = plain * M;
   for (int i = 1; i < m_.size(); ++i) {
     const Body& b = m_.bodies[i];
-    if (b.nv > 1) out.middleCols(b.v, b.nv) = M.middleCols(b.v, b.nv) * view(mid.blocks[i].*block, b.nv);
+    if (b.nv > 1) out.middleCols(b.v, b.nv) = product(M.middleCols(b.v, b.nv), view(mid.blocks[i].*block, b.nv));
   }
   return out;
 }
@@ -63,7 +63,8 @@ MidpointDense::Matrix MidpointDense::blocks_times(const MidpointState<double>& m
   Matrix out = plain * M;
   for (int i = 1; i < m_.size(); ++i) {
     const Body& b = m_.bodies[i];
-    if (b.nv > 1) out.middleRows(b.v, b.nv) = view(mid.blocks[i].*block, b.nv).transpose() * M.middleRows(b.v, b.nv);
+    if (b.nv > 1)
+      out.middleRows(b.v, b.nv) = transposed_product(view(mid.blocks[i].*block, b.nv), M.middleRows(b.v, b.nv));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 #include "integrators/make_run.hpp"
-#include "integrators/midpoint/midpoint_step.hpp"
+#include "integrators/midpoint/midpoint_scheme.hpp"
 #include "integrators/newton_run.hpp"
 
 namespace symplectree {

@@ -1,6 +1,6 @@
 #include "integrators/make_run.hpp"
 #include "integrators/newton_run.hpp"
-#include "integrators/reduced/reduced_step.hpp"
+#include "integrators/reduced/reduced_scheme.hpp"
 
 namespace symplectree {
 

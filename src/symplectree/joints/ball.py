@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike
 from symplectree.joints.contract import Joint, Step
 from symplectree.lie import (
     Array,
-    pose,
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
-    quaternion_matrix,
     quaternion_product,
 )
 
@@ -28,12 +26,6 @@ class Ball(Joint):
     @property
     def neutral(self) -> Array:
         return np.array([1.0, 0.0, 0.0, 0.0])
-
-    def transform(self, q: ArrayLike) -> Array:
-        return pose(quaternion_matrix(q))
-
-    def subspace(self, q: ArrayLike) -> Array:
-        return np.eye(6)[:, :3]
 
     def retract(self, q: ArrayLike, increment: ArrayLike) -> Array:
         q1 = quaternion_product(np.asarray(q, dtype=float), quaternion_exp(increment))

@@ -12,18 +12,22 @@ A joint joins a base frame (placed in the parent) to a moving frame (the link's 
 | `neutral` | the configuration with T = identity; of a formula, where it starts | (nq,) |
 | `steps()` | the same joint as a row of elementary joints, which is what the core executes | |
 
+The first three follow from `steps()` unless a joint gives them itself.
+
 Increments are plain differences of coordinates, except for quaternions, where they are rotation vectors (Ball)
 or twists (Free) of the moving frame: T(retract(q, d)) = T(q) exp[S d] for these.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
-from symplectree.lie import AXES, Array, axis_vector, exp_pose, inverse, pose, quaternion_matrix
+from symplectree.lie import AXES, Ad, Array, ad, axis_vector, exp_pose, inverse, pose, quaternion_matrix
 from symplectree.validation import array_or_empty, shown
 
 Kind = Literal["revolute", "prismatic", "screw", "ball", "free", "formula"]
@@ -76,17 +80,38 @@ class Joint:
         return np.asarray(q1, dtype=float) - np.asarray(q0, dtype=float)
 
     def transform(self, q: ArrayLike) -> Array:
-        raise TypeError(f"{type(self).__name__} gives no transform")
+        return reduce(np.matmul, (T for _, T in self._placed(q)), np.eye(4))
 
     def subspace(self, q: ArrayLike) -> Array:
-        raise TypeError(f"{type(self).__name__} gives no subspace")
+        """Twists of the elementary joints, carried over those that come after."""
+        S = np.zeros((6, 0))
+        for step, T in self._placed(q):
+            S = np.hstack([Ad(inverse(T)) @ S, step_subspace(step.kind, step.axis, step.pitch)])
+        return S
 
     def subspace_derivative(self, q: ArrayLike) -> Array:
-        """Zero for a joint whose S is constant in its moving frame."""
-        return np.zeros((self.nv, 6, self.nv))
+        """D_j S_i = −[S_j, S_i] where j is of an elementary joint after that of i, else zero."""
+        S, order = self.subspace(q), [k for k, step in enumerate(self.steps()) for _ in range(step.nv)]
+        dS = np.zeros((self.nv, 6, self.nv))
+        for j, of_j in enumerate(order):
+            earlier = np.array(order) < of_j
+            dS[j][:, earlier] = -ad(S[:, j]) @ S[:, earlier]
+        return dS
 
     def steps(self) -> tuple[Step, ...]:
         raise TypeError(f"{type(self).__name__} gives no elementary joints")
+
+    def _placed(self, q: ArrayLike) -> Iterator[tuple[Step, Array]]:
+        """The elementary joints, each with the pose of its moving frame in its base frame at q."""
+        q, at = np.ravel(np.asarray(q, dtype=float)), 0
+        for step in self.steps():
+            own = q[at : at + step.nq]
+            formula = step.formula
+            yield (
+                step,
+                step_transform(step.kind, step.axis, step.pitch, own) if formula is None else formula.transform(own),
+            )
+            at += step.nq
 
     def samples(self, rng: np.random.Generator, count: int) -> list[Array]:
         """Random configurations to try the joint at, away from the neutral one."""
@@ -132,11 +157,6 @@ def unit_axis(owner: str, axis: object) -> tuple[float, float, float]:
         raise ModelError(f"axis of {owner} has length {length:.6g}, not 1; did you mean ({unit})?")
     x, y, z = (float(c) for c in vector / length)
     return x, y, z
-
-
-def column(angular: ArrayLike = (0, 0, 0), linear: ArrayLike = (0, 0, 0)) -> Array:
-    """One column of S from its angular and its linear part, (6,)."""
-    return np.concatenate([np.asarray(angular, dtype=float), np.asarray(linear, dtype=float)])
 
 
 def step_transform(kind: str, axis: ArrayLike, pitch: float, q: ArrayLike) -> Array:
@@ -188,8 +208,9 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
     _require(error < 1e-12, joint, "T(neutral) is not the identity", error)
     for _ in range(samples):
         q = joint.samples(rng, 1)[0] if by_formula else joint.retract(joint.neutral, rng.normal(size=joint.nv))
-        T, S, dS = joint.transform(q), joint.subspace(q), joint.subspace_derivative(q)
+        T, S = joint.transform(q), joint.subspace(q)
         _require(S.shape == (6, joint.nv), joint, f"S has shape {S.shape}", 0)
+        dS = joint.subspace_derivative(q)
         _require(dS.shape == (joint.nv, 6, joint.nv), joint, f"dS has shape {dS.shape}", 0)
         error = float(np.abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max())
         _require(error < 1e-12, joint, "T is not a rigid motion", error)
@@ -211,15 +232,5 @@ def check_joint(joint: Joint, *, samples: int = 8, seed: int = 0, tolerance: flo
         d = rng.normal(size=joint.nv) * 0.5
         error = float(np.abs(joint.local(q, joint.retract(q, d)) - d).max())
         _require(error < 1e-10, joint, "local does not undo retract", error)
-        error = float(np.abs(_transform_of_steps(joint, q) - T).max())
+        error = float(np.abs(Joint.transform(joint, q) - T).max())
         _require(error < 1e-12, joint, "steps() give another transform", error)
-
-
-def _transform_of_steps(joint: Joint, q: Array) -> Array:
-    """T(q) as the product of the elementary joints."""
-    T, at = np.eye(4), 0
-    for s in joint.steps():
-        own = q[at : at + s.nq]
-        T = T @ (s.formula.transform(own) if s.formula is not None else step_transform(s.kind, s.axis, s.pitch, own))
-        at += s.nq
-    return T

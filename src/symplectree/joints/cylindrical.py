@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from symplectree.joints.contract import Joint, Step, column, unit_axis
-from symplectree.lie import Array, pose, rotation
+from symplectree.joints.contract import Joint, Step, unit_axis
 
 
 @dataclass(frozen=True)
@@ -21,13 +17,6 @@ class Cylindrical(Joint):
 
     def _axis(self) -> tuple[float, float, float]:
         return unit_axis(f"joint {self.name!r}", self.axis)
-
-    def transform(self, q: ArrayLike) -> Array:
-        angle, distance = np.asarray(q, dtype=float)
-        return pose(rotation(self._axis(), angle), distance * np.array(self._axis()))
-
-    def subspace(self, q: ArrayLike) -> Array:
-        return np.stack([column(angular=self._axis()), column(linear=self._axis())], axis=1)
 
     def steps(self) -> tuple[Step, ...]:
         return (Step("revolute", self._axis()), Step("prismatic", self._axis()))

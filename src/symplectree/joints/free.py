@@ -11,7 +11,6 @@ from symplectree.lie import (
     Array,
     exp_pose,
     left_jacobian_inverse,
-    pose,
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
@@ -30,13 +29,6 @@ class Free(Joint):
     @property
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-
-    def transform(self, q: ArrayLike) -> Array:
-        q = np.asarray(q, dtype=float)
-        return pose(quaternion_matrix(q[3:]), q[:3])
-
-    def subspace(self, q: ArrayLike) -> Array:
-        return np.eye(6)
 
     def retract(self, q: ArrayLike, increment: ArrayLike) -> Array:
         q, d = np.asarray(q, dtype=float), np.asarray(increment, dtype=float)

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from symplectree.joints.contract import Joint, Step, column, unit_axis
-from symplectree.lie import Array, hat, pose, rotation
+from symplectree.joints.contract import Joint, Step, unit_axis
+from symplectree.lie import Array
 
 
 @dataclass(frozen=True)
@@ -29,23 +28,6 @@ class Planar(Joint):
         first = first - normal * (normal @ first)
         first /= np.linalg.norm(first)
         return first, np.cross(normal, first), normal
-
-    def transform(self, q: ArrayLike) -> Array:
-        first, second, normal = self._axes()
-        x, y, angle = np.asarray(q, dtype=float)
-        return pose(rotation(normal, angle), x * first + y * second)
-
-    def subspace(self, q: ArrayLike) -> Array:
-        first, second, normal = self._axes()
-        back = rotation(normal, np.asarray(q)[2]).T
-        return np.stack([column(linear=back @ first), column(linear=back @ second), column(normal)], axis=1)
-
-    def subspace_derivative(self, q: ArrayLike) -> Array:
-        first, second, normal = self._axes()
-        slope = -hat(normal) @ rotation(normal, np.asarray(q)[2]).T
-        dS = np.zeros((3, 6, 3))
-        dS[2, 3:, 0], dS[2, 3:, 1] = slope @ first, slope @ second
-        return dS
 
     def steps(self) -> tuple[Step, ...]:
         first, second, normal = (tuple(float(c) for c in a) for a in self._axes())

@@ -2,11 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from symplectree.joints.contract import Joint, Step, column, unit_axis
-from symplectree.lie import Array, pose
+from symplectree.joints.contract import Joint, Step, unit_axis
 
 
 @dataclass(frozen=True)
@@ -17,12 +13,6 @@ class Prismatic(Joint):
 
     def _axis(self) -> tuple[float, float, float]:
         return unit_axis(f"joint {self.name!r}", self.axis)
-
-    def transform(self, q: ArrayLike) -> Array:
-        return pose(x=np.ravel(q)[0] * np.array(self._axis()))
-
-    def subspace(self, q: ArrayLike) -> Array:
-        return column(linear=self._axis())[:, None]
 
     def steps(self) -> tuple[Step, ...]:
         return (Step("prismatic", self._axis()),)

@@ -2,11 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from symplectree.joints.contract import Joint, Step, column, unit_axis
-from symplectree.lie import Array, pose, rotation
+from symplectree.joints.contract import Joint, Step, unit_axis
 
 
 @dataclass(frozen=True)
@@ -17,12 +13,6 @@ class Revolute(Joint):
 
     def _axis(self) -> tuple[float, float, float]:
         return unit_axis(f"joint {self.name!r}", self.axis)
-
-    def transform(self, q: ArrayLike) -> Array:
-        return pose(rotation(self._axis(), np.ravel(q)[0]))
-
-    def subspace(self, q: ArrayLike) -> Array:
-        return column(angular=self._axis())[:, None]
 
     def steps(self) -> tuple[Step, ...]:
         return (Step("revolute", self._axis()),)

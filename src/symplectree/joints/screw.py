@@ -3,11 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
-from symplectree.joints.contract import Joint, Step, column, unit_axis
-from symplectree.lie import Array, pose, rotation
+from symplectree.joints.contract import Joint, Step, unit_axis
 from symplectree.validation import array_or_empty, shown
 
 
@@ -20,13 +18,6 @@ class Screw(Joint):
 
     def _axis(self) -> tuple[float, float, float]:
         return unit_axis(f"joint {self.name!r}", self.axis)
-
-    def transform(self, q: ArrayLike) -> Array:
-        angle = np.ravel(q)[0]
-        return pose(rotation(self._axis(), angle), self.pitch * angle * np.array(self._axis()))
-
-    def subspace(self, q: ArrayLike) -> Array:
-        return column(self._axis(), self.pitch * np.array(self._axis()))[:, None]
 
     def steps(self) -> tuple[Step, ...]:
         return (Step("screw", self._axis(), self._pitch()),)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
-from symplectree.joints.contract import Joint, Step, column, unit_axis
-from symplectree.lie import Array, hat, pose, rotation
+from symplectree.joints.contract import Joint, Step, unit_axis
 
 
 @dataclass(frozen=True)
@@ -31,22 +29,6 @@ class Universal(Joint):
         if np.linalg.norm(np.cross(first, second)) < 1e-6:
             raise ModelError(f"the two axes of joint {self.name!r} are parallel; give two different ones")
         return first, second
-
-    def transform(self, q: ArrayLike) -> Array:
-        first, second = self._axes()
-        q0, q1 = np.asarray(q, dtype=float)
-        return pose(rotation(first, q0) @ rotation(second, q1))
-
-    def subspace(self, q: ArrayLike) -> Array:
-        first, second = self._axes()
-        carried = rotation(second, np.asarray(q)[1]).T @ first
-        return np.stack([column(carried), column(second)], axis=1)
-
-    def subspace_derivative(self, q: ArrayLike) -> Array:
-        first, second = self._axes()
-        dS = np.zeros((2, 6, 2))
-        dS[1, :3, 0] = -hat(second) @ rotation(second, np.asarray(q)[1]).T @ first
-        return dS
 
     def steps(self) -> tuple[Step, ...]:
         first, second = self._axes()

@@ -23,7 +23,7 @@ LARGEST = 100  # coordinates; compiling takes half a minute there, and gains a f
 
 @dataclass(frozen=True)
 class StepCode:
-    """Addresses of the two functions that compiled_step.hpp of the core calls, how many numbers of scratch they need,
+    """Addresses of the two functions that compiled_scheme.hpp of the core calls, how many numbers of scratch they need,
     and the seconds that compiling took (0 from the cache)."""
 
     code: NativeCode

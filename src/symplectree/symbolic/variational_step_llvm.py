@@ -21,7 +21,7 @@ Local = tuple[Vector, Vector, list[Matrix]]  # force and torque of a body's mome
 
 
 def emit(module: Any, model: Model) -> None:
-    """Add `direction`, `check` (see compiled_step.hpp) and `work`, which says how much scratch they need."""
+    """Add `direction`, `check` (see compiled_scheme.hpp) and `work`, which says how much scratch they need."""
     given = variational_step.given_symbols(model)
     bodies = variational_step.bodies_of(model, given)
     gravity = [float(g) for g in model.gravity]

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "integrators/body_action/root_direction.hpp"
+#include "integrators/body_action/step_rows.hpp"
 #include "integrators/midpoint/midpoint_dense.hpp"
 #include "integrators/midpoint/midpoint_newton.hpp"
 #include "integrators/momentum_noise.hpp"

@@ -4,8 +4,10 @@
 
 #include <utility>
 
-#include "integrators/body_action/root_direction.hpp"
+#include "elements/element_forces.hpp"
 #include "integrators/body_action/step_code.hpp"
+#include "integrators/body_action/step_rounding.hpp"
+#include "integrators/run_memory.hpp"
 
 namespace symplectree {
 

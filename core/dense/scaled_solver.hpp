@@ -1,8 +1,7 @@
 // Dense linear equations A x = b: by LU, or, where equations may be redundant, with least norm after scaling.
 #pragma once
 
-#include <Eigen/LU>
-#include <Eigen/QR>
+#include <memory>
 
 #include "dense/row_matrix.hpp"
 
@@ -10,6 +9,9 @@ namespace symplectree {
 
 class ScaledSolver {
  public:
+  ScaledSolver();
+  ~ScaledSolver();
+
   void compute(RowMatrix A, bool redundant);
 
   RowMatrix solve(const RowMatrix& b) const;
@@ -17,10 +19,8 @@ class ScaledSolver {
   Eigen::VectorXd solve_transposed(const Eigen::VectorXd& b) const;
 
  private:
-  bool redundant_ = false;
-  Eigen::PartialPivLU<RowMatrix> lu_;
-  Eigen::CompleteOrthogonalDecomposition<RowMatrix> orthogonal_;
-  Eigen::VectorXd left_, right_;
+  struct Factors;
+  std::unique_ptr<Factors> factors_;
 };
 
 }  // namespace symplectree
