@@ -10,6 +10,7 @@ from symplectree.errors import ModelError
 if TYPE_CHECKING:
     from symplectree.control.reach import EndCost
 
+COST_ROUNDING = 1e-13  # relative: a fall of the cost that rounding of its many terms may hide
 MOST_DAMPING = 1e12  # relative to the first slope: beyond, no step is left
 CREEP = 20, 1e-6  # so many damped iterations that lower the cost by less than this, relative, lead nowhere
 
@@ -121,6 +122,8 @@ class Search:
                     break
                 if self.accept(self._relaxed(halving)):
                     return ""
+            if promised <= COST_ROUNDING * cost and self.damping == 0:
+                return self._last_step()
             if not self._stiffen():
                 return "stuck"
 
