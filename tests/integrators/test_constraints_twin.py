@@ -76,7 +76,6 @@ def test_prescribed(joint, action):
     traj = st.simulate(
         model, q, v0=v, duration=H, dt=H, method=st.Variational(action=action, tol=1e-15),
         prescribed={place.joint.name: lambda t: place.joint.retract(q[place.q], t * v[place.v])},
-        forces=lambda t, q, v: {},  # under functions the first forces are those of the first impulse
     )  # fmt: skip
     driven = list(range(place.v.start, place.v.stop))
     twin = variational.constrained_step(model, q, st.momenta(model, q, v), H, action, driven=driven, guess=given)

@@ -102,7 +102,6 @@ def test_against_the_twin(seed, action):
     traj = st.simulate(
         model, q, v0=v, duration=h, dt=h, method=st.Variational(action=action, tol=1e-15),
         prescribed={name: lambda t: q[at] + t * v[k]},
-        forces=lambda t, q, v: {},  # under functions the first forces are those of the first impulse
     )  # fmt: skip
     twin = variational.constrained_step(model, q, st.momenta(model, q, v), h, action, driven=[k], guess=given)
     assert distance(model, traj.q[1], twin.q) < 1e-11

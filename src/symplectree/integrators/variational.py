@@ -261,8 +261,8 @@ class VariationalRun:
         self.counts.append((first, save_every, recorded.rows))
         # The impulse of the first half step alone would be that of a quarter of a step later.
         exact = None
-        if first == 0 and self.forces.is_fixed and (self.model.rows or self.prescribed):
-            exact = self._constraint_forces(0)
+        if first == 0 and self.forces.is_fixed and self.model.rows:
+            exact = self._constraint_forces(0)[0]
         try:
             done: int = self._native.advance(
                 dt=self.dt,
@@ -277,8 +277,7 @@ class VariationalRun:
             )
         finally:  # a force function may raise
             if exact is not None and len(recorded.rows):
-                recorded.multipliers[0] = exact[0]
-                recorded.reactions[0] = exact[1] if self.prescribed else ()
+                recorded.multipliers[0] = exact
             recorded.fill(int(np.count_nonzero(np.isfinite(recorded.counts[:, 0]))))
             self._native.state(self.q, self.x)
         return done
