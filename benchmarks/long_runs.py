@@ -155,6 +155,8 @@ def main() -> None:
                 )
             for who, color in (OURS | PEERS).items():
                 some = [p for p in points if p.who == who and 0 < p.errors[column] < 1]
+                if not some:
+                    continue
                 style = "o-" if who in OURS else "s--"
                 panel.loglog(
                     [p.cost for p in some],
