@@ -261,7 +261,7 @@ class VariationalRun:
         self.counts.append((first, save_every, recorded.rows))
         # The impulse of the first half step alone would be that of a quarter of a step later.
         exact = None
-        if first == 0 and self.forces.is_fixed and self.model.rows:
+        if first == 0 and self.forces.is_fixed and self.model.rows and not self.prescribed:
             exact = self._constraint_forces(0)[0]
         try:
             done: int = self._native.advance(
