@@ -113,8 +113,12 @@ def test_force_functions_may_have_further_optional_arguments_or_be_objects(model
         def __call__(self, t, q, v, gain=1.0):
             return -gain * v
 
-    st.simulate(model, {}, duration=0.1, dt=0.01, forces=Feedback())
-    st.simulate(model, {}, duration=0.1, dt=0.01, forces=lambda *state: {"ja": 1.0})
+    def end(forces):
+        return st.simulate(model, {"ja": 0.3}, duration=0.1, dt=0.01, forces=forces).q[-1]
+
+    np.testing.assert_array_equal(end(Feedback()), end(lambda t, q, v: -v))
+    np.testing.assert_array_equal(end(lambda *state: {"ja": 1.0}), end(lambda t, q, v: {"ja": 1.0}))
+    assert not np.array_equal(end(Feedback()), end(None))
 
 
 @pytest.mark.parametrize("method", [st.Variational(), st.Variational(order=4), st.RK4(), st.Adaptive()], ids=repr)
