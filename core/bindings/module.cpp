@@ -95,10 +95,11 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
     u.owner = nb::cast<int>(given.attr("owner"));
     for (const nb::handle t : given.attr("tapes")) u.tapes.push_back(tape(t));
     if (!given.attr("step").is_none()) u.step = tape(given.attr("step"));
-    const nb::object rows = nb::borrow(given);
+    // Shared, so that models can be copied without Python's lock.
+    const auto held = std::make_shared<std::pair<nb::object, nb::object>>(nb::borrow(given), evaluate);
     const std::size_t nq = u.q.size(), nv = u.v.size();
-    u.evaluate = [rows, evaluate, nq, nv](int order, const double* q, const double* v, double* value, double* first,
-                                          double* second) {
+    u.evaluate = [held, nq, nv](int order, const double* q, const double* v, double* value, double* first,
+                                double* second) {
       nb::gil_scoped_acquire lock;
       const auto copy_in = [](const double* from, std::size_t count) {
         npy_intp shape[1] = {static_cast<npy_intp>(count)};
@@ -111,6 +112,7 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
         const In array = nb::cast<In>(from);
         std::copy(array.data(), array.data() + array.size(), to);
       };
+      const auto& [rows, evaluate] = *held;
       const nb::object out = evaluate(rows, order, copy_in(q, nq), copy_in(v, nv));
       copy_out(out[0], value), copy_out(out[1], first), copy_out(out[2], second);
     };

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "bindings/forces.hpp"
+#include "integrators/actuated_run.hpp"
 #include "integrators/composition.hpp"
 #include "integrators/force_function_run.hpp"
 #include "integrators/make_run.hpp"
@@ -142,12 +143,17 @@ std::unique_ptr<Run> divided(const Model& m, std::unique_ptr<Run> run, const Met
       m, std::move(run), Subdivision{options.accuracy, options.order, options.substeps, method, turning});
 }
 
+// What makes runs of a model and of its variants: `make`, with actuators at their limits where there are any.
+RunMaker with_limits(RunMaker make) {
+  return [make](const Model& m) { return run_with_limits(m, make); };
+}
+
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
+  const auto make = with_limits([options](const Model& given) { return newton_run(given, options); });
   std::unique_ptr<Run> run =
-      std::make_unique<ForceFunctionRun>(m, code ? compiled_run(m, options, *code) : newton_run(m, options),
-                                         [options](const Model& damped) { return newton_run(damped, options); });
+      std::make_unique<ForceFunctionRun>(m, code ? compiled_run(m, options, *code) : make(m), make);
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
@@ -260,9 +266,8 @@ void bind_variational(nb::module_& module) {
       "collocation_run",
       [](NativeModel& model, const MethodOptions& options, int stages) {
         const Model& m = model.model;
-        std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(
-            m, collocation_run(m, options, stages),
-            [options, stages](const Model& damped) { return collocation_run(damped, options, stages); });
+        const auto make = [options, stages](const Model& given) { return collocation_run(given, options, stages); };
+        std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(m, make(m), make);
         return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());

@@ -1,6 +1,7 @@
 // Forces and energies of springs, dampers and loads, added to the bodies and joints they act on: O(1) each.
 #pragma once
 
+#include "elements/actuator.hpp"
 #include "elements/joint_damper.hpp"
 #include "elements/joint_force.hpp"
 #include "elements/joint_spring.hpp"
@@ -20,8 +21,8 @@ void add_joint_forces(const ModelOf<R>& m, JointState<T> at, const U* inputs, Fo
   for (const JointForceOf<R>& e : m.joint_forces) add_force(e, inputs, shares.other, force);
 }
 
-// w.joint_force ← what joint elements and the user's own apply to each velocity at (q, v); the user's forces only when
-// they are asked for. Dual numbers do not reach the user's functions.
+// w.joint_force ← what joint elements and the user's own apply to each velocity at (q, v); the user's forces, and
+// limits of actuators, only when they are asked for. Dual numbers do not reach the user's functions.
 template <class R, class T, class U>
 void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* inputs, Workspace<T>& w,
                           bool user_forces = true) {
@@ -29,6 +30,7 @@ void joint_element_forces(const ModelOf<R>& m, const T* q, const T* v, const U* 
   add_joint_forces(m, {q, v}, inputs, {.conservative = 1, .other = 1}, w.joint_force.data());
   if constexpr (std::is_same_v<T, double>)
     if (!m.users.empty()) add_user_forces(m, q, user_forces ? v : nullptr, w.joint_force.data());
+  if (user_forces && !m.actuators.empty()) add_limits(m, {q, v}, inputs, w.joint_force.data());
 }
 
 // Subtract from w.force, the wrench that motion requires of each body, what pairs and loads supply.

@@ -1,4 +1,4 @@
-// A motor: a constant force on one velocity, and an input added to it.
+// A motor: a constant force on one velocity, and a multiple of an input added to it.
 #pragma once
 
 #include "elements/element_terms.hpp"
@@ -9,7 +9,7 @@ namespace symplectree {
 // force (nv) += `factor` times its force.
 template <class R, class T, class U>
 void add_force(const JointForceOf<R>& e, const U* inputs, double factor, T* force) {
-  force[e.v] += T(factor) * (T(e.value) + (e.input >= 0 ? T(inputs[e.input]) : T(0)));
+  force[e.v] += T(factor) * (T(e.value) + (e.input >= 0 ? T(e.gain) * T(inputs[e.input]) : T(0)));
 }
 
 template <class T>

@@ -8,6 +8,7 @@ namespace symplectree {
 
 template <class R, class T>
 void add_energy(const JointSpringOf<R>& e, const T* q, T& energy) {
+  if (!e.stored) return;
   const T stretch = q[e.q] - T(e.rest);
   energy += T(0.5 * e.stiffness) * stretch * stretch;
 }

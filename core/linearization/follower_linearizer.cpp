@@ -18,7 +18,7 @@ class OfBlocks final : public FollowerLinearizer {
     slope_ = at.first;
     for (int j = 0; j < m.nv; ++j) damping_[map.leader_v[j]] += slope_[j] * slope_[j] * blocks_.damping[j];
     for (const JointForce& f : m.joint_forces)
-      if (f.input >= 0) forces_.push_back({map.leader_v[f.v], f.input, slope_[f.v]});
+      if (f.input >= 0) forces_.push_back({map.leader_v[f.v], f.input, f.gain * slope_[f.v]});
     for (int j = 0; m.inputs == 0 && j < map.nv(); ++j) forces_.push_back({j, j, 1});
     inputs_ = 2 * map.nv() + (m.inputs ? m.inputs : map.nv());
   }

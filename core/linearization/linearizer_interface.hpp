@@ -49,9 +49,9 @@ void widen(const Model& m, double half, Matrix&& H) {
   H.topRightCorner(own, m.inputs).setZero();
   H.bottomRows(m.inputs).setZero();
   for (const JointForce& f : m.joint_forces)
-    if (f.input >= 0) H.col(own + f.input).head(own) += half * H.col(n + f.v).head(own);
+    if (f.input >= 0) H.col(own + f.input).head(own) += half * f.gain * H.col(n + f.v).head(own);
   for (const JointForce& f : m.joint_forces)
-    if (f.input >= 0) H.row(own + f.input) += half * H.row(n + f.v);
+    if (f.input >= 0) H.row(own + f.input) += half * f.gain * H.row(n + f.v);
 }
 
 // Of any model; `prescribed` marks velocities whose coordinates are prescribed.

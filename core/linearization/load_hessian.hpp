@@ -106,8 +106,8 @@ class MidpointLoads final : public StepLoads {
     }
     for (const JointForce& s : m_.joint_forces) {
       if (!bends(s.v)) continue;
-      by_nu_[s.v] += Jet(half * (s.value + (s.input >= 0 ? at.inputs[s.input] : 0)));
-      if (s.input >= 0) g[l_.force + s.input] += Jet(half) * nu_[s.v];
+      by_nu_[s.v] += Jet(half * (s.value + (s.input >= 0 ? s.gain * at.inputs[s.input] : 0)));
+      if (s.input >= 0) g[l_.force + s.input] += Jet(half * s.gain) * nu_[s.v];
     }
   }
 

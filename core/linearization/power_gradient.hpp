@@ -38,7 +38,7 @@ class PowerSum {
       if (row.world_axes) F_[i].angular += cross(turning, given.angular) + cross(moving, given.linear);
       for (int k = 0; k < 6; ++k)
         if (row.input[k] >= 0)
-          derivatives[row.input[k]] += T(factor) * dot(axes.column(k % 3), k < 3 ? turning : moving);
+          derivatives[row.input[k]] += T(factor * row.gain[k]) * dot(axes.column(k % 3), k < 3 ? turning : moving);
     }
   }
 

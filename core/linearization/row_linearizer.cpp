@@ -32,7 +32,7 @@ class RowLinearizer final : public LinearizerInterface {
     for (const CoordinateRow& r : m.coordinate_rows) G_(r.row, r.v1) += r.c1, G_(r.row, r.v2) += r.c2;
     transposed_ = G_.transpose();
     for (const JointForce& f : m.joint_forces)
-      if (f.input >= 0) places_.push_back({f.v, f.input, 1});
+      if (f.input >= 0) places_.push_back({f.v, f.input, f.gain});
     for (int j = 0; m.inputs == 0 && j < m.nv; ++j) places_.push_back({j, j, 1});
   }
 

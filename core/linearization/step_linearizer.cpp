@@ -4,6 +4,7 @@
 #include "dynamics/rnea.hpp"
 #include "integrators/end_damping.hpp"
 #include "integrators/make_run.hpp"
+#include "linearization/actuated_step.hpp"
 #include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
 
@@ -136,7 +137,11 @@ void StepLinearizer::project(double* p) {
 std::unique_ptr<StepDerivatives> step_derivatives(const Model& tree, const CoordinateMap* map,
                                                   const MethodOptions& options, double h,
                                                   std::vector<char> prescribed) {
-  auto of_tree = std::make_unique<StepLinearizer>(tree, options, h, std::move(prescribed));
+  const auto make = [options, h, prescribed](const Model& m) -> std::unique_ptr<StepDerivatives> {
+    return std::make_unique<StepLinearizer>(m, options, h, prescribed);
+  };
+  std::unique_ptr<StepDerivatives> of_tree =
+      has_limited_actuators(tree) ? std::make_unique<ActuatedStepDerivatives>(tree, prescribed, make) : make(tree);
   if (!map) return of_tree;
   return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree), options.action, h);
 }

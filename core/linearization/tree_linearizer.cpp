@@ -24,7 +24,7 @@ class TreeLinearizer final : public LinearizerInterface {
       : m_(m), action_(action), made_(step_blocks<double>(m, action)), blocks_(*made_), columns_(m),
         forces_(m.inputs ? m.inputs : m.nv) {
     for (const JointForce& f : m.joint_forces)
-      if (f.input >= 0) places_.push_back({f.v, f.input, 1});
+      if (f.input >= 0) places_.push_back({f.v, f.input, f.gain});
   }
 
   int inputs() const override { return 2 * m_.nv + forces_; }

@@ -38,6 +38,7 @@ from symplectree.dynamics import (
     spatial_momentum,
 )
 from symplectree.elements import (
+    Actuator,
     BodyWrench,
     CamConstraint,
     Damper,
@@ -51,17 +52,22 @@ from symplectree.elements import (
     JointDamper,
     JointForce,
     JointSpring,
+    Motor,
     NonlinearSpring,
     PlaneConstraint,
     PointConstraint,
+    PositionServo,
     RollingConstraint,
     RotarySpring,
     ScrewConstraint,
     SpatialWrench,
     Spring,
+    Tendon,
+    Thruster,
     UserConstraint,
     UserForce,
     UserPotential,
+    VelocityServo,
     WeldConstraint,
 )
 from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
@@ -116,6 +122,8 @@ __all__ = [
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
+    # actuators
+    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",

@@ -16,7 +16,15 @@ from reference.derivatives import pose_derivatives_at, velocity_derivatives_at
 from reference.functions import evaluate
 from symplectree.elements.contract import Kind, UserRows
 from symplectree.elements.rotary_spring import RotarySpringRow
-from symplectree.elements.rows import JointDamperRow, JointForceRow, JointSpringRow, LineRow, PairRow, WrenchRow
+from symplectree.elements.rows import (
+    ActuatorRow,
+    JointDamperRow,
+    JointForceRow,
+    JointSpringRow,
+    LineRow,
+    PairRow,
+    WrenchRow,
+)
 from symplectree.lie import Array, pose
 from symplectree.mechanism.model import Model
 
@@ -66,7 +74,7 @@ class Load(NamedTuple):
 
 def energy(model: Model, q: Array, element: int | None = None) -> float:
     """V(q) of all springs [J]: ½ k (q − rest)² on joints, φ(ℓ) along lines, V(s) of pairs, the user's potentials."""
-    springs = sum(0.5 * s.stiffness * (q[s.q] - s.rest) ** 2 for s in _rows(model, JointSpringRow, element))
+    springs = sum(0.5 * s.stiffness * (q[s.q] - s.rest) ** 2 for s in _rows(model, JointSpringRow, element) if s.stored)
     users = sum(terms.value for _, terms in _potentials(model, q, 0, element))
     lines, pairs = _lines(model, q, element), gauges(model, q, element)
     return float(springs + sum(line.phi[0] for line in lines) + sum(pair.phi[0] for pair in pairs) + users)
@@ -116,7 +124,7 @@ def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None
     for damper in _rows(model, JointDamperRow, element):
         f[damper.v] -= damper.damping * v[damper.v]
     for motor in _rows(model, JointForceRow, element):
-        f[motor.v] += motor.value + _input(inputs, motor.input)
+        f[motor.v] += motor.value + motor.gain * _input(inputs, motor.input)
     for line in _lines(model, q, element):
         w = line.dd @ line.u  # D_i ℓ
         f -= line.c * w * (w @ v)
@@ -124,6 +132,22 @@ def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None
         f -= pair.c * pair.ds * (pair.ds @ v)
     for load in _loads(model, q, inputs, element):
         f += load.J.T @ load.wrench
+    return f + limits_of_actuators(model, q, v, inputs, element)
+
+
+def limits_of_actuators(model: Model, q: Array, v: Array, inputs: Array | None, element: int | None = None) -> Array:
+    """What limits of controls and forces change of the joint forces, springs and dampers of actuators, (nv,)."""
+    f = np.zeros(model.nv)
+    for a in _rows(model, ActuatorRow, element):
+        u, rows = _input(inputs, a.input), model.tables.transmissions[a.first : a.first + a.count]
+        length = sum(row.factor * q[row.q] for row in rows if row.q >= 0)
+        rate = sum(row.factor * v[row.v] for row in rows)
+
+        def law(control: float, a: ActuatorRow = a, length: float = length, rate: float = rate) -> float:
+            return a.gain * control + a.bias + a.by_length * length + a.by_rate * rate
+
+        for row in rows:
+            f[row.v] += row.factor * (np.clip(law(np.clip(u, *a.control_range)), *a.force_range) - law(u))
     return f
 
 
@@ -236,5 +260,6 @@ def _loads(model: Model, q: Array, inputs: Array | None, element: int | None) ->
             g = pose_derivatives_at(model, q, body, offset)
             R, dR = np.kron(np.eye(2), g.g[:3, :3]), np.array([np.kron(np.eye(2), D[:3, :3]) for D in g.dq])
             J, dJ = R @ J, dR @ J + R @ dJ
-        wrench = np.array([x + _input(inputs, i) for x, i in zip(row.value, row.input, strict=True)])
+        rows = zip(row.value, row.gain, row.input, strict=True)
+        wrench = np.array([x + g * np.clip(_input(inputs, i), *row.control_range) for x, g, i in rows])
         yield Load(wrench, J, dJ)

@@ -1,6 +1,7 @@
 // All kinds of rows: to add one, write its header and its line here, and its class in symplectree/elements/rows.py.
 #pragma once
 
+#include "model/rows/actuator.hpp"
 #include "model/rows/angle_row.hpp"
 #include "model/rows/coordinate_row.hpp"
 #include "model/rows/distance_row.hpp"
@@ -22,6 +23,8 @@
   KIND(JointDamperOf, joint_dampers)    \
   KIND(JointForceOf, joint_forces)      \
   KIND(WrenchOf, wrenches)              \
+  KIND(ActuatorOf, actuators)           \
+  KIND(TransmissionOf, transmissions)   \
   SYMPLECTREE_PAIR_KINDS(KIND)
 #define SYMPLECTREE_CONSTRAINT_KINDS(KIND) \
   KIND(PointRowOf, point_rows)             \

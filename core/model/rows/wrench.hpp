@@ -1,4 +1,5 @@
-// A torque and a force on a frame, in its axes or in those of the world: values, and inputs added to them.
+// A torque and a force on a frame, in its axes or in those of the world: values, and gains times inputs added
+// to them.
 #pragma once
 
 #include "model/rows/row_fields.hpp"
@@ -12,12 +13,16 @@ struct WrenchOf {
   bool world_axes;
   R value[6];    // torque and force
   int input[6];  // -1: none
+  R gain[6];
+  double control_range[2];
   int owner;
 
   static constexpr auto fields() {
     using Row = WrenchOf;
-    return std::tuple{Field{"owner", &Row::owner},           Field{"point", &Row::point}, Field{"axes", &Row::axes},
-                      Field{"world_axes", &Row::world_axes}, Field{"value", &Row::value}, Field{"input", &Row::input}};
+    return std::tuple{Field{"owner", &Row::owner}, Field{"point", &Row::point},
+                      Field{"axes", &Row::axes},   Field{"world_axes", &Row::world_axes},
+                      Field{"value", &Row::value}, Field{"input", &Row::input},
+                      Field{"gain", &Row::gain},   Field{"control_range", &Row::control_range}};
   }
   void place(const BodiesOf<R>& bodies) {
     axes = placed(bodies, point.body, axes);

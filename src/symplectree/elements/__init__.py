@@ -1,5 +1,6 @@
 """Springs, dampers, loads and constraints: one file per kind. `contract.py` says what an element must give."""
 
+from symplectree.elements.actuator import Actuator, Motor, PositionServo, VelocityServo
 from symplectree.elements.cam_constraint import CamConstraint
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, ElementTables, Lowering
@@ -17,14 +18,17 @@ from symplectree.elements.rolling_constraint import RollingConstraint
 from symplectree.elements.rotary_spring import RotarySpring
 from symplectree.elements.screw_constraint import ScrewConstraint
 from symplectree.elements.spring import Spring
+from symplectree.elements.tendon import Tendon
+from symplectree.elements.thruster import Thruster
 from symplectree.elements.user import UserConstraint, UserForce, UserPotential
 from symplectree.elements.weld_constraint import HingeConstraint, JointConstraint, WeldConstraint
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element", "ElementTables",
-    "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint", "JointConstraint",
-    "JointDamper", "JointForce", "JointSpring", "Lowering", "NonlinearSpring", "PlaneConstraint", "PointConstraint",
-    "RollingConstraint", "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "UserConstraint", "UserForce",
-    "UserPotential", "WeldConstraint",
+    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
+    "ElementTables", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint",
+    "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering", "Motor", "NonlinearSpring",
+    "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring", "ScrewConstraint",
+    "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce", "UserPotential", "VelocityServo",
+    "WeldConstraint",
 ]  # fmt: skip

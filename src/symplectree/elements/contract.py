@@ -13,6 +13,7 @@ import numpy as np
 
 from symplectree.elements.rows import (
     ROW_KINDS,
+    ActuatorRow,
     AngleRow,
     CoordinateRow,
     DistanceRow,
@@ -24,6 +25,7 @@ from symplectree.elements.rows import (
     Point,
     PointRow,
     Row,
+    TransmissionRow,
     WrenchRow,
     as_array,
 )
@@ -66,6 +68,8 @@ class ElementTables:
     joint_forces: list[JointForceRow] = field(default_factory=list)
     lines: list[LineRow] = field(default_factory=list)
     wrenches: list[WrenchRow] = field(default_factory=list)
+    actuators: list[ActuatorRow] = field(default_factory=list)
+    transmissions: list[TransmissionRow] = field(default_factory=list)
     point_rows: list[PointRow] = field(default_factory=list)
     angle_rows: list[AngleRow] = field(default_factory=list)
     distance_rows: list[DistanceRow] = field(default_factory=list)
@@ -131,6 +135,7 @@ class Lowering:
     find_coordinates: Callable[[str], list[tuple[int, int]]]
     joints: Mapping[str, Any]  # by name: JointPlace
     owner: int = 0
+    name: str = ""  # of the element
     what: str = ""
 
     def new_row(self) -> int:

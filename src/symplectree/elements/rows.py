@@ -2,11 +2,12 @@
 
 | rows | of | energy, force or constraint |
 | --- | --- | --- |
-| `joint_springs` | one coordinate | V = ½ k (q − rest)² |
+| `joint_springs` | one coordinate | V = ½ k (q − rest)²; of servos it is not `stored`, no part of the energy |
 | `joint_dampers` | one velocity | f = −c v |
-| `joint_forces` | one velocity | f = value, or the input's value |
+| `joint_forces` | one velocity | f = value + gain · input |
 | `lines` | two points at distance ℓ | V = φ(ℓ), tension φ'(ℓ) + c ℓ̇ |
-| `wrenches` | a frame | constant torque and force in the frame's or in the world's axes, or inputs |
+| `wrenches` | a frame | torque and force in the frame's or in the world's axes, value + gain · input |
+| `actuators`, `transmissions` | coordinates | limits of what an actuator's springs, dampers and forces do |
 | `point_rows` | two points | h = n · (x_b − x_a), n fixed in a third body or in the world [m] |
 | `angle_rows` | two directions | h = u · w [rad, near zero] |
 | `distance_rows` | two points | h = length of x_b − x_a less a constant or a coordinate [m] |
@@ -37,6 +38,7 @@ Vector = Annotated[Array, 3]
 Matrix = Annotated[Array, 9]
 Wrench = Annotated[Sequence[float], 6]
 Inputs = Annotated[Sequence[int], 6]
+Range = Annotated[Sequence[float], 2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +94,7 @@ class JointSpringRow(Row):
     v: int
     stiffness: float
     rest: float
+    stored: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -111,6 +114,7 @@ class JointForceRow(Row):
     v: int
     value: float
     input: int  # -1: none
+    gain: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -136,6 +140,32 @@ class WrenchRow(Row):
     world_axes: bool
     value: Wrench
     input: Inputs  # -1: none
+    gain: Wrench = (1.0,) * 6
+    control_range: Range = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ActuatorRow(Row):
+    table = "actuators"
+
+    input: int
+    first: int  # of its transmissions, and how many
+    count: int
+    gain: float
+    bias: float
+    by_length: float
+    by_rate: float
+    control_range: Range
+    force_range: Range
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TransmissionRow(Row):
+    table = "transmissions"
+
+    q: int  # -1: none, of a quaternion
+    v: int
+    factor: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -196,6 +226,8 @@ ROW_KINDS: list[type[Row]] = [
     JointForceRow,
     LineRow,
     WrenchRow,
+    ActuatorRow,
+    TransmissionRow,
     PointRow,
     AngleRow,
     DistanceRow,

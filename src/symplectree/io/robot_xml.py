@@ -8,12 +8,12 @@
 | stiffness, damping, armature | JointSpring, JointDamper, armature |
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
-| motor on a hinge or slide | a JointForce whose input has the motor's name: the force at the joint [N·m or N], gear times MuJoCo's control |
+| actuators, fixed tendons, gravcomp | Motor, PositionServo and so on with the same names (`robots/actuators.py`), Tendon, SpatialWrench |
 | site | a frame |
 | visual, geom | `m.shapes` |
 
 URDF's planar joint becomes three, `name_TX`, `name_TY`, `name_RZ`. Everything else that changes the motion is named in
-one UserWarning: contacts, limits, dry friction, tendons, other actuators and so on. Numerical settings of MuJoCo
+one UserWarning: contacts, limits, dry friction, muscles and so on. Numerical settings of MuJoCo
 (time step, solver) and textures are not read.
 """  # noqa: E501
 

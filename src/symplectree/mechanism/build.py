@@ -227,7 +227,7 @@ def _lower_elements(
             raise ModelError(f"the name of a {type(given).__name__} is {name!r}; give a text")
         if name in lowered:
             raise ModelError(f"two elements are named {name!r}; give each its own name")
-        into.owner, into.what = len(lowered), f"{type(given).__name__} {name!r}"
+        into.owner, into.name, into.what = len(lowered), name, f"{type(given).__name__} {name!r}"
         for value in vars(given).values():
             if isinstance(value, Frame) and value.mechanism is not mechanism:
                 raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")

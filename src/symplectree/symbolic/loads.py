@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+
 from symplectree.elements.rows import LineRow, Row
 from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
@@ -50,7 +52,8 @@ def joint_loads(
     for damper in model.tables.joint_dampers:
         out[damper.v] = sub(out[damper.v], mul(_quantity(symbols, damper, "damping"), v[damper.v]))
     for motor in model.tables.joint_forces:
-        out[motor.v] = add(out[motor.v], _value(motor.value, motor.input, inputs))
+        out[motor.v] = add(out[motor.v], _value(motor.value, motor.gain, motor.input, inputs))
+    _add_limits(model, q, v, inputs, out)
     for rows in model.tables.users:
         if rows.kind == "constraint":
             continue
@@ -69,8 +72,32 @@ def _quantity(symbols: Symbols, row: Row, quantity: str) -> Scalar:
     return symbols.get((row.owner, quantity), float(getattr(row, quantity)))
 
 
-def _value(value: float, source: int, inputs: Sequence[Scalar]) -> Scalar:
-    return float(value) if source < 0 else inputs[source]
+def _value(value: float, gain: float, source: int, inputs: Sequence[Scalar]) -> Scalar:
+    return float(value) if source < 0 else add(float(value), mul(float(gain), inputs[source]))
+
+
+def _add_limits(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar], out: Vector) -> None:
+    """Add what limits of actuators change of their forces (core/elements/actuator.hpp)."""
+    for a in model.tables.actuators:
+        if not np.isfinite([*a.control_range, *a.force_range]).any():
+            continue
+        rows = model.tables.transmissions[a.first : a.first + a.count]
+        free = add(float(a.bias), mul(float(a.gain), inputs[a.input]))
+        for row in rows:
+            rate = mul(a.by_rate * row.factor, v[row.v])
+            free = add(free, rate if row.q < 0 else add(rate, mul(a.by_length * row.factor, q[row.q])))
+        beyond = sub(_clamped(inputs[a.input], a.control_range), inputs[a.input])
+        change = sub(_clamped(add(free, mul(float(a.gain), beyond)), a.force_range), free)
+        for row in rows:
+            out[row.v] = add(out[row.v], mul(float(row.factor), change))
+
+
+def _clamped(x: Scalar, limits: Sequence[float]) -> Scalar:
+    import casadi
+
+    lower, upper = limits
+    at_least = casadi.fmax(x, lower) if np.isfinite(lower) else x
+    return casadi.fmin(at_least, upper) if np.isfinite(upper) else at_least
 
 
 class Loads:
@@ -109,7 +136,8 @@ class Loads:
             body = row.point.body
             if body < 0:
                 continue
-            value = [_value(x, i, self.inputs) for x, i in zip(row.value, row.input, strict=True)]
+            inputs = [_clamped(u, row.control_range) for u in self.inputs]
+            value = [_value(x, g, i, inputs) for x, g, i in zip(row.value, row.gain, row.input, strict=True)]
             axes = self.links[body].axes
             if row.world_axes:
                 turn = transposed(self.rotation(body))

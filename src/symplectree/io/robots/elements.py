@@ -1,4 +1,4 @@
-"""Springs, dampers, motors and equalities of the file as our elements."""
+"""Springs, dampers and equalities of the file as our elements; actuators and tendons are in actuators.py."""
 
 from functools import partial
 from typing import Any
@@ -9,11 +9,11 @@ from symplectree.elements import (
     CamConstraint,
     GearConstraint,
     JointDamper,
-    JointForce,
     JointSpring,
     PointConstraint,
     WeldConstraint,
 )
+from symplectree.io.robots.actuators import add_actuators, add_gravity_compensation, add_tendon_equality, add_tendons
 from symplectree.io.robots.poses import angle, placed
 from symplectree.io.robots.reading import BodyPlace, Reading, new_name
 from symplectree.io.robots.tree import joint_kind, reference_value
@@ -34,13 +34,21 @@ def add_elements(r: Reading) -> None:
     joints = [joint for joint in r.spec.joints if joint.name in known]
     for joint in joints:
         _spring_and_damper(r, joint)
+    by_name = {joint.name: joint for joint in joints}
+    tendons = add_tendons(r, by_name)
     if not disabled(r, "ACTUATION"):
-        _motors(r, {joint.name: joint for joint in joints})
+        add_actuators(r, by_name, tendons)
+    if not disabled(r, "GRAVITY"):
+        add_gravity_compensation(r)
     if disabled(r, "EQUALITY") or disabled(r, "CONSTRAINT"):
         return
     r.note("equalities that are not active", [_equality_name(e) for e in r.spec.equalities if not e.active])
     for equality in r.spec.equalities:
-        if equality.active:
+        if not equality.active:
+            continue
+        if _kind(equality) == "tendon":
+            add_tendon_equality(r, equality, tendons, by_name, _equality_name(equality))
+        else:
             _equality(r, equality)
 
 
@@ -54,36 +62,6 @@ def _spring_and_damper(r: Reading, joint: Any) -> None:
         rest = angle(joint.springref, joint.compiler) if joint_kind(joint) == "hinge" else float(joint.springref)
         rest = float(r.numbers(f"springref of {owner}", rest))
         r.mechanism.add(JointSpring(joint.name, float(stiffness[0]), rest=rest))
-
-
-def is_motor(r: Reading, actuator: Any, joints: dict[str, Any]) -> bool:
-    """Is it a plain motor on a hinge or slide: force proportional to the control, and nothing else?"""
-    import mujoco
-
-    return (
-        actuator.trntype in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-        and actuator.target in joints
-        and joint_kind(joints[actuator.target]) in ("hinge", "slide")
-        and actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
-        and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
-        and actuator.dyntype == mujoco.mjtDyn.mjDYN_NONE
-    )
-
-
-def _motors(r: Reading, joints: dict[str, Any]) -> None:
-    """Motors as inputs [N·m or N at the joint]; what is no plain motor is noted."""
-    inputs = {actuator.name for actuator in r.spec.actuators}
-    others, gears = [], []
-    for actuator in r.spec.actuators:
-        if not is_motor(r, actuator, joints):
-            others.append(actuator.name or f"on {actuator.target}")
-            continue
-        name = actuator.name or new_name(actuator.target, inputs)
-        r.mechanism.add(JointForce(actuator.target, name))
-        if actuator.gear[0] * actuator.gainprm[0] != 1:
-            gears.append(name)
-    r.note("actuators that are no plain motors on a joint", others)
-    r.note("gears of motors, whose inputs are forces at the joint", gears)
 
 
 def _equality_name(equality: Any) -> str:

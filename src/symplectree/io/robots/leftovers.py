@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.io.robots.actuators import is_limited
 from symplectree.io.robots.elements import disabled
 from symplectree.io.robots.geoms import shown_name
 from symplectree.io.robots.reading import Reading
@@ -16,41 +17,27 @@ def note_leftovers(r: Reading) -> None:
     if not r.urdf:
         _contacts(r)
         _option(r)
-    r.note("joint limits", [joint.name for joint in joints if is_limited(joint)])
+    r.note("joint limits", [joint.name for joint in joints if limits_motion(joint)])
     r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
-    r.note("limits of the force on joints", [joint.name for joint in joints if _forces_limited(joint)])
+    actuated = [actuator.target for actuator in r.spec.actuators]
+    shared = [j.name for j in joints if actuated.count(j.name) > 1 and is_limited(j, "actfrclimited", "actfrcrange")]
+    r.note("limits of the force of several actuators on a joint", shared)
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
     r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
     bodies = list(r.spec.bodies)
-    r.note("gravity compensation", [body.name for body in bodies if body.gravcomp])
     r.note("bodies moved by motion capture, fixed here", [body.name for body in bodies if body.mocap])
     for what, elements in (
-        ("tendons", r.spec.tendons), ("sensors", r.spec.sensors), ("keyframes", r.spec.keys),
+        ("sensors", r.spec.sensors), ("keyframes", r.spec.keys),
         ("flexible bodies", r.spec.flexes), ("skins", r.spec.skins), ("plugins", r.spec.plugins),
         ("cameras", r.spec.cameras), ("lights", r.spec.lights),
     ):  # fmt: skip
         r.note(what, [element.name or f"number {i + 1}" for i, element in enumerate(elements)])
 
 
-def is_limited(joint: Any) -> bool:
+def limits_motion(joint: Any) -> bool:
     """Does the file limit this joint?"""
-    import mujoco
-
-    if joint_kind(joint) == "free":
-        return False
-    return _limited(joint.limited, joint.range, mujoco.mjtLimited, joint.compiler)
-
-
-def _forces_limited(joint: Any) -> bool:
-    import mujoco
-
-    return _limited(joint.actfrclimited, joint.actfrcrange, mujoco.mjtLimited, joint.compiler)
-
-
-def _limited(flag: Any, span: Any, kinds: Any, compiler: Any) -> bool:
-    automatic = flag == kinds.mjLIMITED_AUTO and compiler.autolimits and bool(np.any(span))
-    return bool(flag == kinds.mjLIMITED_TRUE) or automatic
+    return joint_kind(joint) != "free" and is_limited(joint, "limited", "range")
 
 
 def _turning_spring(joint: Any) -> bool:

@@ -61,6 +61,7 @@ class Reading:
     notes: dict[str, list[str]] = field(default_factory=dict)
     frame_names: set[str] = field(default_factory=lambda: {"world"})
     joint_names: set[str] = field(default_factory=set)
+    element_names: set[str] = field(default_factory=set)
     leaders: dict[str, str] = field(default_factory=dict)
 
     def error(self, message: str) -> ModelError:

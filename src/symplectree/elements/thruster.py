@@ -1,0 +1,55 @@
+"""A thruster: a force and a torque that turn with a frame, proportional to a control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from symplectree.elements.actuator import limits
+from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import Point, WrenchRow
+from symplectree.errors import ModelError
+from symplectree.validation import shown
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.mechanism import Frame
+
+
+@dataclass(frozen=True)
+class Thruster(Element):
+    """u times `force` and `torque`, at the origin of a frame and in its axes, as of a propeller or a jet.
+
+    force, torque: per unit of the control u, which has the thruster's own name and is set by `forces=` [N, N·m].
+    control_range: lower and upper limits of u; None for none.
+    """
+
+    frame: str | Frame
+    force: tuple[float, float, float] = field(default=(0, 0, 1), kw_only=True)
+    torque: tuple[float, float, float] = field(default=(0, 0, 0), kw_only=True)
+    control_range: tuple[float, float] | None = field(default=None, kw_only=True)
+
+    def lower(self, into: Lowering) -> Element:
+        body, T = into.frame(self.frame)
+        if body < 0:
+            raise ModelError(f"{into.what}: frame {self.frame!r} is fixed to the world, so it can do nothing")
+        gains: list[float] = []
+        for quantity, vector in (("torque", self.torque), ("force", self.force)):
+            if isinstance(vector, str) or not hasattr(vector, "__len__") or len(vector) != 3:
+                raise ModelError(f"{into.what}: {quantity} is {shown(vector)}; give three numbers")
+            gains += [into.number(x, quantity) for x in vector]
+        if not any(gains):
+            raise ModelError(f"{into.what}: force and torque are zero, so it can do nothing")
+        _, source = into.number_or_input(into.name, "name")
+        into.tables.add(
+            WrenchRow(
+                owner=into.owner,
+                point=Point(body, T[:3, 3].copy()),
+                axes=T[:3, :3].copy(),
+                world_axes=False,
+                value=(0.0,) * 6,
+                input=[source if gain else -1 for gain in gains],
+                gain=gains,
+                control_range=limits(into, self.control_range, "control_range"),
+            )
+        )
+        return self

@@ -1,0 +1,307 @@
+"""Actuators and fixed tendons of MJCF as our elements.
+
+| in the file | becomes |
+| --- | --- |
+| motor, position, velocity, general with fixed gain on a hinge, a slide or a fixed tendon | Motor, PositionServo, VelocityServo, Actuator of the same name, with gear, control range and force range; `actuatorfrcrange` of a joint with one actuator joins its force range |
+| motor or general without bias on a ball joint | Motor on its three velocities |
+| motor or general at a site | Thruster |
+| fixed tendon with stiffness or damping | Tendon |
+| equality of fixed tendons | FormulaConstraint |
+| gravcomp | SpatialWrench, which carries the weight or part of it |
+
+Others are named in the one warning: activation dynamics, muscles, adhesion, gains that depend on the state, other
+transmissions, spatial tendons.
+"""  # noqa: E501
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from symplectree.elements import (
+    Actuator,
+    Element,
+    FormulaConstraint,
+    Motor,
+    PositionServo,
+    SpatialWrench,
+    Tendon,
+    Thruster,
+    VelocityServo,
+)
+from symplectree.io.robots.poses import angle
+from symplectree.io.robots.reading import Reading, new_name
+from symplectree.io.robots.tree import joint_kind, reference_value
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A length of coordinates: names and coefficients, as a joint or a fixed tendon has it."""
+
+    coordinates: tuple[str, ...]
+    coefficients: tuple[float, ...]
+
+
+def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
+    """Add the springs and dampers of fixed tendons; returns all fixed tendons by name, and notes the others."""
+    found: dict[str, Sum] = {}
+    for tendon in r.spec.tendons:
+        length = _fixed_length(tendon, joints)
+        if length is None:
+            r.note("tendons that are not fixed", [tendon.name])
+            continue
+        found[tendon.name] = length
+        k, c = (float(np.atleast_1d(x)[0]) for x in (tendon.stiffness, tendon.damping))
+        if k or c:
+            name = new_name(tendon.name or "tendon", r.element_names)
+            rest = _rest_length(tendon, length, joints)
+            r.mechanism.add(
+                Tendon(
+                    length.coordinates, coefficients=length.coefficients, stiffness=k, rest=rest, damping=c, name=name
+                )
+            )
+        r.note("limits of tendons", [tendon.name] if is_limited(tendon, "limited", "range") else [])
+        r.note("dry friction of tendons", [tendon.name] if tendon.frictionloss else [])
+        r.note("armature of tendons", [tendon.name] if tendon.armature else [])
+    return found
+
+
+def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -> None:
+    """Add all actuators that can be represented, and note the others by name."""
+    compiled = _compiled(r) if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
+    driven = [actuator.target for actuator in r.spec.actuators]
+    for index, actuator in enumerate(r.spec.actuators):
+        name = new_name(actuator.name or f"{actuator.target}", r.element_names)
+        element, reason = _element(r, actuator, joints, tendons, compiled, index)
+        if element is None:
+            r.note(f"actuators {reason}", [name])
+            continue
+        limit = _joint_limit(joints.get(actuator.target)) if driven.count(actuator.target) == 1 else None
+        if limit is not None and not isinstance(element, Thruster):
+            gear = float(actuator.gear[0])
+            span = sorted(x / gear for x in limit)
+            element = replace(element, force_range=_within(element.force_range, (span[0], span[1])))  # type: ignore[attr-defined, call-arg]
+        r.mechanism.add(replace(element, name=name))
+
+
+def add_gravity_compensation(r: Reading) -> None:
+    """Add the forces that carry the weight of bodies, or part of it, at their centres of mass."""
+    carried = [body for body in r.spec.bodies if body.gravcomp]
+    compiled = _compiled(r) if carried else None
+    if compiled is None:
+        r.note("gravity compensation, which needs all meshes of the file", [body.name for body in carried])
+        return
+    for body in carried:
+        place, mass = r.bodies[body.name], float(compiled.body(body.name).mass[0])
+        if place.carrier is r.mechanism.world or mass == 0:
+            continue
+        centre = tuple(map(float, compiled.body(body.name).ipos))
+        frame = place.frame.frame(new_name(f"{body.name}.centre", r.frame_names), at=centre)
+        force = tuple(float(-body.gravcomp * mass * g) for g in r.spec.option.gravity)
+        r.mechanism.add(SpatialWrench(frame.name, force=force))  # type: ignore[arg-type]
+
+
+def add_tendon_equality(r: Reading, equality: Any, tendons: dict[str, Sum], joints: dict[str, Any], name: str) -> None:
+    """ℓ₁ − ℓ₁⁰ = Σ cᵢ (ℓ₂ − ℓ₂⁰)ⁱ, or ℓ₁ − ℓ₁⁰ = c₀ without a second tendon; lengths ⁰ are those of the reference."""
+    named = [equality.name1, *([equality.name2] if equality.name2 else [])]
+    if any(tendon not in tendons for tendon in named):
+        r.note("equalities of tendons that are not fixed", [name])
+        return
+    lengths = [tendons[tendon] for tendon in named]
+    coordinates = tuple(dict.fromkeys(c for length in lengths for c in length.coordinates))
+    polynomial = tuple(map(float, r.numbers(f"equality {name}", equality.data[:5])))
+    references = tuple(
+        sum(c * reference_value(joints[q]) for q, c in zip(length.coordinates, length.coefficients, strict=True))
+        for length in lengths
+    )
+    weights = tuple(
+        tuple(dict(zip(length.coordinates, length.coefficients, strict=True)).get(q, 0.0) for q in coordinates)
+        for length in lengths
+    )
+    r.mechanism.add(FormulaConstraint(_TendonEquality(weights, references, polynomial), coordinates=coordinates))
+
+
+@dataclass(frozen=True)
+class _TendonEquality:
+    weights: tuple[tuple[float, ...], ...]
+    references: tuple[float, ...]
+    polynomial: tuple[float, ...]
+
+    def __call__(self, q: Any) -> Any:
+        stretched = [
+            sum(w * q[i] for i, w in enumerate(own) if w) - zero
+            for own, zero in zip(self.weights, self.references, strict=True)
+        ]
+        x = stretched[1] if len(stretched) > 1 else 0.0
+        value: Any = 0.0
+        for coefficient in reversed(self.polynomial):
+            value = value * x + coefficient
+        return stretched[0] - value
+
+
+def is_limited(element: Any, flag: str, span: str) -> bool:
+    """Does the file limit this, by its flag or by giving a range?"""
+    import mujoco
+
+    kinds, given = mujoco.mjtLimited, getattr(element, flag)
+    automatic = given == kinds.mjLIMITED_AUTO and element.compiler.autolimits and np.any(getattr(element, span))
+    return bool(given == kinds.mjLIMITED_TRUE or automatic)
+
+
+def _element(
+    r: Reading, actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], compiled: Any, index: int
+) -> tuple[Element | None, str]:
+    """The actuator as our element, or None and why there is none."""
+    import mujoco
+
+    if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
+        return None, "with activation dynamics"
+    gain = r.numbers(f"actuator {actuator.name!r}", actuator.gainprm[:3])
+    bias = np.zeros(3)
+    if actuator.gaintype == mujoco.mjtGain.mjGAIN_AFFINE and np.any(gain[1:]):
+        return None, "whose gain depends on the state"
+    if actuator.gaintype not in (mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtGain.mjGAIN_AFFINE):
+        return None, "whose gain is no number"
+    if actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE:
+        bias = np.array(actuator.biasprm[:3], dtype=float)
+        if compiled is not None:
+            bias = np.array(compiled.actuator_biasprm[index, :3], dtype=float)
+        elif _needs_compiler(actuator) and bias[2] > 0:
+            return None, "whose damping ratio needs all meshes of the file"
+    elif actuator.biastype != mujoco.mjtBias.mjBIAS_NONE:
+        return None, "whose bias is no affine function"
+    limits = dict(_ranges(r, actuator, compiled, index))
+    gear = r.numbers(f"actuator {actuator.name!r}", actuator.gear)
+    if actuator.trntype == mujoco.mjtTrn.mjTRN_SITE:
+        return _thruster(r, actuator, gear * gain[0], bias, limits)
+    length = _driven(actuator, joints, tendons, gear, bool(np.any(bias)))
+    if length is None:
+        return None, "with transmissions other than joints, fixed tendons and sites"
+    return _drive(length, float(gain[0]), bias, limits), ""
+
+
+def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, tuple[float, float]]) -> Element:
+    """The plainest element with this law."""
+    names, gears = length.coordinates, length.coefficients
+    place: dict[str, Any] = {"coordinate": names[0], "gear": gears[0]}
+    if len(names) > 1:
+        place = {"coordinate": names, "gear": gears}
+    b0, b1, b2 = map(float, bias)
+    if b0 == b1 == b2 == 0 and gain == 1:
+        return Motor(**place, **limits)
+    if b0 == 0 and b1 == -gain and gain != 0:
+        return PositionServo(**place, kp=gain, kv=-b2, **limits)
+    if b0 == b1 == 0 and b2 == -gain and gain != 0:
+        return VelocityServo(**place, kv=gain, **limits)
+    return Actuator(**place, gain=gain, bias=(b0, b1, b2), **limits)
+
+
+def _thruster(
+    r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[str, tuple[float, float]]
+) -> tuple[Element | None, str]:
+    if actuator.refsite:
+        return None, "between two sites"
+    if np.any(bias) or actuator.target not in r.sites or not np.any(wrench):
+        return None, "at sites, with a bias"
+    control = limits.get("control_range")
+    if (force := limits.get("force_range")) is not None:
+        gain = float(actuator.gainprm[0])
+        span = sorted(x / gain for x in force)
+        control = _within(control, (span[0], span[1]))
+    frame, force_part, torque_part = r.sites[actuator.target].name, wrench[:3], wrench[3:]
+    return (
+        Thruster(
+            frame, force=tuple(map(float, force_part)), torque=tuple(map(float, torque_part)), control_range=control
+        ),
+        "",
+    )
+
+
+def _driven(actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], gear: Any, biased: bool) -> Sum | None:
+    """The length that an actuator drives, gears included."""
+    import mujoco
+
+    kinds = mujoco.mjtTrn
+    if actuator.trntype == kinds.mjTRN_TENDON and actuator.target in tendons:
+        tendon = tendons[actuator.target]
+        return Sum(tendon.coordinates, tuple(float(gear[0]) * c for c in tendon.coefficients))
+    if actuator.trntype not in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT) or actuator.target not in joints:
+        return None
+    kind = joint_kind(joints[actuator.target])
+    if kind in ("hinge", "slide"):
+        return Sum((actuator.target,), (float(gear[0]),))
+    if kind == "ball" and actuator.trntype == kinds.mjTRN_JOINT and not biased:
+        parts = [(f"{actuator.target}.{i}", float(gear[i])) for i in range(3) if gear[i]]
+        return Sum(tuple(name for name, _ in parts), tuple(g for _, g in parts)) if parts else None
+    return None
+
+
+def _ranges(r: Reading, actuator: Any, compiled: Any, index: int) -> Iterator[tuple[str, tuple[float, float]]]:
+    import mujoco
+
+    clamps = not r.spec.option.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+    if compiled is not None and actuator.inheritrange:
+        if clamps and compiled.actuator_ctrllimited[index]:
+            yield "control_range", _pair(compiled.actuator_ctrlrange[index])
+    elif clamps and is_limited(actuator, "ctrllimited", "ctrlrange"):
+        yield "control_range", _pair(actuator.ctrlrange)
+    if is_limited(actuator, "forcelimited", "forcerange"):
+        yield "force_range", _pair(actuator.forcerange)
+
+
+def _pair(span: Any) -> tuple[float, float]:
+    return float(span[0]), float(span[1])
+
+
+def _within(a: tuple[float, float] | None, b: tuple[float, float]) -> tuple[float, float]:
+    """What two ranges have in common."""
+    return b if a is None else (max(a[0], b[0]), min(a[1], b[1]))
+
+
+def _joint_limit(joint: Any) -> tuple[float, float] | None:
+    """The range of all actuators' force on a joint."""
+    if joint is None or not is_limited(joint, "actfrclimited", "actfrcrange"):
+        return None
+    return _pair(joint.actfrcrange)
+
+
+def _needs_compiler(actuator: Any) -> bool:
+    """Does it have numbers that only MuJoCo's compiler knows: damping by its ratio, the range of its joint?"""
+    return bool(actuator.inheritrange or (actuator.biasprm[2] > 0 and actuator.biasprm[1] == -actuator.gainprm[0]))
+
+
+def _compiled(r: Reading) -> Any:
+    """The model that MuJoCo makes of the file, None where something is missing for that."""
+    try:
+        return r.spec.copy().compile()
+    except (ValueError, OSError):
+        return None
+
+
+def _fixed_length(tendon: Any, joints: dict[str, Any]) -> Sum | None:
+    """Σ coefficient · q of a fixed tendon; None of one through sites, or through joints that are none of ours."""
+    import mujoco
+
+    parts: dict[str, float] = {}
+    for wrap in tendon.path:
+        if wrap.type != mujoco.mjtWrap.mjWRAP_JOINT or wrap.target.name not in joints:
+            return None
+        if joint_kind(wrap.target) not in ("hinge", "slide"):
+            return None
+        parts[wrap.target.name] = parts.get(wrap.target.name, 0.0) + float(wrap.coef)
+    return Sum(tuple(parts), tuple(parts.values())) if parts else None
+
+
+def _rest_length(tendon: Any, length: Sum, joints: dict[str, Any]) -> float | tuple[float, float]:
+    """The spring's length, that where joints are at rest when the file leaves it out."""
+    lower, upper = map(float, tendon.springlength)
+    if lower == upper == -1:
+        pairs = zip(length.coordinates, length.coefficients, strict=True)
+        return sum(c * _at_rest(joints[name]) for name, c in pairs)
+    return lower if upper in (-1, lower) else (lower, upper)
+
+
+def _at_rest(joint: Any) -> float:
+    """Where a joint's spring is at rest, which is where tendons are as well."""
+    return float(angle(joint.springref, joint.compiler) if joint_kind(joint) == "hinge" else joint.springref)
