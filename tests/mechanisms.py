@@ -69,6 +69,38 @@ def random_mechanism(
     return m
 
 
+def actuated_mechanism(seed: int, bodies: int = 9, *, joints: tuple[str, ...] = JOINTS) -> st.Mechanism:
+    """A random tree with springs, every kind of actuator, most with limits, and a tendon, which joints may share.
+
+    Inputs "pull", "hold", "spin", "law", "rope" (on three coordinates) and "jet" (on a frame); controls of order one reach
+    some of the limits.
+    """
+    m = random_mechanism(seed, bodies, joints=joints)
+    rng = np.random.default_rng([seed, 3])
+    flat = [f.joint.name for f in m.tree if f.joint.nv == 1]
+    flat += [f"{f.joint.name}.{i}" for f in m.tree if f.joint.nq == f.joint.nv > 1 for i in range(f.joint.nv)]
+    turning = [f"{f.joint.name}.{i}" for f in m.tree if f.joint.nq > f.joint.nv for i in range(f.joint.nv)]
+    moving = [f.name for f in m.tree if _carrier(f) is not m.world]
+
+    def one(names: list[str]) -> str:
+        return str(rng.choice(names))
+
+    def some(count: int) -> tuple[str, ...]:
+        return tuple(map(str, rng.choice(flat, count, replace=False)))
+
+    return m.add(
+        st.JointSpring(one(flat), 4.0, rest=0.2),
+        st.JointDamper(one(flat), 0.3),
+        st.Motor(one(turning or flat), gear=1.7, control_range=(-0.8, 0.6), force_range=(-0.5, 2.0), name="pull"),
+        st.PositionServo(one(flat), kp=9.0, kv=0.6, gear=-0.7, force_range=(-4.0, 5.0), name="hold"),
+        st.VelocityServo(one(turning or flat), kv=0.9, control_range=(-1.0, 1.0), name="spin"),
+        st.Actuator(one(flat), gain=2.0, bias=(0.3, -1.0, -0.2), force_range=(-1.5, 1.0), name="law"),
+        st.PositionServo(some(3), kp=3.0, kv=0.4, gear=(1.0, -0.5, 0.3), force_range=(-2.0, 2.0), name="rope"),
+        st.Tendon(some(2), coefficients=(1.0, 0.6), stiffness=2.0, rest=(-0.1, 0.4), damping=0.3, name="band"),
+        st.Thruster(one(moving), force=(0.3, 0.0, 1.0), torque=(0.0, 0.2, 0.0), control_range=(0.0, 0.9), name="jet"),
+    )
+
+
 FLAT = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", *FORMULAS)  # no quaternion
 FLOATING = (*FLAT, "Ball", "Free")  # every kind that may hang on a root that floats
 

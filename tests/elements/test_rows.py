@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import symplectree._core as core
 
-from mechanisms import CONSTRAINTS, closed_mechanism
+from mechanisms import CONSTRAINTS, actuated_mechanism, closed_mechanism
 from symplectree.elements import ElementTables, rows
 from symplectree.elements.rows import (
     ROW_KINDS,
@@ -44,9 +44,9 @@ def test_there_is_a_list_of_every_kind():
 
 
 def test_numbers_lie_where_the_fields_say():
-    model, _, _ = closed_mechanism(3, 12, CONSTRAINTS)
+    models = [closed_mechanism(3, 12, CONSTRAINTS)[0], actuated_mechanism(3).build()]
     for kind in ROW_KINDS:
-        found = model.tables.of_kind(kind)
+        found = next((rows for model in models if (rows := model.tables.of_kind(kind))), [])
         array = as_array(kind, found)
         assert array.shape == (len(found), width(kind)) and len(found) > 0
         for name, own in columns(kind).items():
@@ -72,7 +72,7 @@ def test_rows_of_another_width_are_refused():
     wide = {**tables.arrays(), JointSpringRow.table: np.zeros((1, width(JointSpringRow) + 1))}
     names = ("parent", "kind", "axis", "pitch", "placement", "mass", "com", "inertia", "armature", "gravity")
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in (*names, "frame_body", "frame_offset")}
-    with pytest.raises(ValueError, match="joint_springs do not have 5 numbers"):
+    with pytest.raises(ValueError, match="joint_springs do not have 6 numbers"):
         core.Model(
             arrays={**arrays, **wide},
             functions=tables.functions,

@@ -173,7 +173,7 @@ LEFT_OUT = """
 <mujoco>
   <option density="1" wind="1 0 0"/>
   <worldbody>
-    <camera name="eye"/><light name="lamp"/>
+    <camera name="eye"/><site name="one"/><site name="two" pos="1 0 0"/><light name="lamp"/>
     <body name="b" gravcomp="1"><joint name="j" range="-10 10" frictionloss="0.1" actuatorfrcrange="-1 1"/>
       <geom name="ball" size="0.1"/><body name="c" pos="1 0 0"><joint name="k" type="ball" stiffness="1"/>
       <joint name="l" type="slide" springdamper="1 1"/><geom name="other" type="mesh" mesh="lost" mass="1"/>
@@ -181,8 +181,9 @@ LEFT_OUT = """
     <body name="mocap" mocap="true"/>
   </worldbody>
   <asset><mesh name="lost" file="lost.stl"/></asset>
-  <tendon><fixed name="rope"><joint joint="j" coef="1"/></fixed></tendon>
-  <actuator><motor name="motor" joint="j" gear="50"/><position name="servo" joint="l"/></actuator>
+  <tendon><spatial name="rope"><site site="one"/><site site="two"/></spatial></tendon>
+  <actuator><motor name="motor" joint="j" gear="50"/><position name="servo" joint="l"/>
+    <muscle name="flexor" joint="l"/></actuator>
   <sensor><jointpos name="encoder" joint="j"/></sensor>
   <equality><connect name="idle" body1="b" anchor="0 0 0" active="false"/><tendon name="tied" tendon1="rope"/></equality>
   <contact><exclude body1="b" body2="c"/></contact>
@@ -199,13 +200,13 @@ def test_one_warning_names_all_that_is_left_out(tmp_path):
     assert caught[0].filename == __file__
     message = str(caught[0].message)
     for words in (
-        str(path), "density", "wind", "eye", "lamp", "gravity compensation (1: b)", "joint limits (1: j)",
-        "dry friction of joints (1: j)", "limits of the force on joints (1: j)", "springs of ball and free joints (1: k)",
-        "springdamper", "contacts (3: ball, other, weight)", "geom 'other'", "lost.stl", "mocap", "tendons (1: rope)",
-        "servo", "gears of motors", "encoder", "idle", "tied", "home",
+        str(path), "density", "wind", "eye", "lamp", "gravity compensation, which needs all meshes of the file (1: b)", "joint limits (1: j)",
+        "dry friction of joints (1: j)", "springs of ball and free joints (1: k)",
+        "springdamper", "contacts (3: ball, other, weight)", "geom 'other'", "lost.stl", "mocap", "actuators with activation dynamics (1: flexor)",
+        "encoder", "idle", "tied", "home",
     ):  # fmt: skip
         assert words in message, words
-    assert mechanism.build().inputs == ("motor",)
+    assert mechanism.build().inputs == ("motor", "servo")
 
 
 def test_nothing_left_out_is_no_warning(tmp_path):

@@ -115,11 +115,12 @@ def energy_hessian(model: Model, q: Array, element: int | None = None) -> Array:
 
 def force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
     """Applied generalized force that comes from no energy, (nv,): damping, motors, loads and the user's forces."""
-    return built_in_force(model, q, v, inputs, element) + user_elements.force(model, q, v, element)
+    built_in = built_in_force(model, q, v, inputs, element) + limits_of_actuators(model, q, v, inputs, element)
+    return built_in + user_elements.force(model, q, v, element)
 
 
 def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
-    """The same without the user's forces: a joint's damper −c v, a line's −c ℓ̇ D_i ℓ, a pair's −c ṡ D_i s, loads Jᵀ F."""
+    """The same without the user's forces and without limits of actuators: a joint's damper −c v, a line's −c ℓ̇ D_i ℓ, a pair's −c ṡ D_i s, loads Jᵀ F."""
     f = np.zeros(model.nv)
     for damper in _rows(model, JointDamperRow, element):
         f[damper.v] -= damper.damping * v[damper.v]
@@ -132,7 +133,7 @@ def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None
         f -= pair.c * pair.ds * (pair.ds @ v)
     for load in _loads(model, q, inputs, element):
         f += load.J.T @ load.wrench
-    return f + limits_of_actuators(model, q, v, inputs, element)
+    return f
 
 
 def limits_of_actuators(model: Model, q: Array, v: Array, inputs: Array | None, element: int | None = None) -> Array:

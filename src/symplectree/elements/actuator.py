@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,11 @@ from symplectree.elements.rows import (
     TransmissionRow,
 )
 from symplectree.errors import ModelError
+from symplectree.lie import Array
 from symplectree.validation import shown
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.model import Model
 
 
 class Law(NamedTuple):
@@ -91,6 +95,27 @@ class Drive(Element):
             names = list(self.coordinate)
             FormulaForce(_Feedback(law.by_length, law.by_rate, gears), coordinates=names).lower(into)
         return self
+
+    def actuator_rate(self, model: Model, q: Array, v: Array) -> Array:
+        """ℓ̇ (K,) of K states, (K, nq) and (K, nv)."""
+        _, rows = self._rows(model)
+        if model.followers is not None:
+            v = np.array([model.tree_velocities(*state) for state in zip(q, v, strict=True)])
+        return np.asarray(sum(row.factor * v[:, row.v] for row in rows))
+
+    def actuator_force(self, model: Model, q: Array, v: Array, inputs: Array) -> Array:
+        """F (K,), limits included, of K states, (K, nq) and (K, nv), and the controls there, (K, inputs)."""
+        row, rows = self._rows(model)
+        rate = row.by_rate * self.actuator_rate(model, q, v)
+        q = model.tree_coordinates(q)
+        length = sum((t.factor * q[:, t.q] for t in rows if t.q >= 0), np.zeros(len(q)))
+        control = np.clip(inputs[:, row.input], *row.control_range)
+        return np.asarray(np.clip(row.gain * control + row.bias + row.by_length * length + rate, *row.force_range))
+
+    def _rows(self, model: Model) -> tuple[ActuatorRow, list[TransmissionRow]]:
+        owner = [element.name for element in model.elements].index(self.name)
+        row = next(row for row in model.tables.actuators if row.owner == owner)
+        return row, model.tables.transmissions[row.first : row.first + row.count]
 
     def _places(self, into: Lowering) -> list[tuple[int, int]]:
         names = [self.coordinate] if isinstance(self.coordinate, str) else list(self.coordinate)

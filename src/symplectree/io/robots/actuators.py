@@ -70,15 +70,17 @@ def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
 def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -> None:
     """Add all actuators that can be represented, and note the others by name."""
     compiled = _compiled(r) if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
-    driven = [actuator.target for actuator in r.spec.actuators]
+    alone = _driven_by_one(r, tendons)
+    limited = [joint for name, joint in joints.items() if _joint_limit(joint) is not None and name not in alone]
+    r.note("limits of the force of several actuators on a joint", [joint.name for joint in limited])
     for index, actuator in enumerate(r.spec.actuators):
         name = new_name(actuator.name or f"{actuator.target}", r.element_names)
         element, reason = _element(r, actuator, joints, tendons, compiled, index)
         if element is None:
             r.note(f"actuators {reason}", [name])
             continue
-        limit = _joint_limit(joints.get(actuator.target)) if driven.count(actuator.target) == 1 else None
-        if limit is not None and not isinstance(element, Thruster):
+        limit = _joint_limit(joints.get(actuator.target)) if actuator.target in alone else None
+        if limit is not None:
             gear = float(actuator.gear[0])
             span = sorted(x / gear for x in limit)
             element = replace(element, force_range=_within(element.force_range, (span[0], span[1])))  # type: ignore[attr-defined, call-arg]
@@ -257,6 +259,21 @@ def _pair(span: Any) -> tuple[float, float]:
 def _within(a: tuple[float, float] | None, b: tuple[float, float]) -> tuple[float, float]:
     """What two ranges have in common."""
     return b if a is None else (max(a[0], b[0]), min(a[1], b[1]))
+
+
+def _driven_by_one(r: Reading, tendons: dict[str, Sum]) -> set[str]:
+    """Names of joints that one actuator acts on, and no other by a tendon or at a site."""
+    import mujoco
+
+    kinds, driven = mujoco.mjtTrn, []
+    for actuator in r.spec.actuators:
+        if actuator.trntype in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
+            driven.append(actuator.target)
+        elif actuator.trntype == kinds.mjTRN_TENDON and actuator.target in tendons:
+            driven += 2 * tendons[actuator.target].coordinates
+        else:
+            return set()
+    return {name for name in driven if driven.count(name) == 1}
 
 
 def _joint_limit(joint: Any) -> tuple[float, float] | None:

@@ -19,9 +19,6 @@ def note_leftovers(r: Reading) -> None:
         _option(r)
     r.note("joint limits", [joint.name for joint in joints if limits_motion(joint)])
     r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
-    actuated = [actuator.target for actuator in r.spec.actuators]
-    shared = [j.name for j in joints if actuated.count(j.name) > 1 and is_limited(j, "actfrclimited", "actfrcrange")]
-    r.note("limits of the force of several actuators on a joint", shared)
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
     r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
