@@ -237,7 +237,7 @@ def test_the_power_of_all_actuators_is_what_the_energy_gains(robot):
     band = traj.v @ [0, 1, -0.5]
     carried = traj.pose("hand.centre")[:, 2, 3] * 0.6 * 0.3 * 9.81  # work of what carries the hand
     gained = np.trapezoid(power - 0.4 * band**2, traj.t) + carried[-1] - carried[0]
-    np.testing.assert_allclose(traj.energy[-1] - traj.energy[0], gained, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(traj.energy[-1] - traj.energy[0], gained, rtol=0, atol=1e-4)  # of the trapezium rule
 
 
 def test_a_servo_holds_a_closed_chain():

@@ -200,9 +200,11 @@ def test_one_warning_names_all_that_is_left_out(tmp_path):
     assert caught[0].filename == __file__
     message = str(caught[0].message)
     for words in (
-        str(path), "density", "wind", "eye", "lamp", "gravity compensation, which needs all meshes of the file (1: b)", "joint limits (1: j)",
+        str(path), "density", "wind", "eye", "lamp", "which needs all meshes of the file (1: b)",
+        "joint limits (1: j)",
         "dry friction of joints (1: j)", "springs of ball and free joints (1: k)",
-        "springdamper", "contacts (3: ball, other, weight)", "geom 'other'", "lost.stl", "mocap", "actuators with activation dynamics (1: flexor)",
+        "springdamper", "contacts (3: ball, other, weight)", "geom 'other'", "lost.stl", "mocap",
+        "actuators with activation dynamics (1: flexor)",
         "encoder", "idle", "tied", "home",
     ):  # fmt: skip
         assert words in message, words

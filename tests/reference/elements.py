@@ -120,7 +120,10 @@ def force(model: Model, q: Array, v: Array, inputs: Array | None = None, element
 
 
 def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None, element: int | None = None) -> Array:
-    """The same without the user's forces and without limits of actuators: a joint's damper −c v, a line's −c ℓ̇ D_i ℓ, a pair's −c ṡ D_i s, loads Jᵀ F."""
+    """The same without the user's forces and limits of actuators.
+
+    A joint's damper −c v, a line's −c ℓ̇ D_i ℓ, a pair's −c ṡ D_i s, loads Jᵀ F.
+    """
     f = np.zeros(model.nv)
     for damper in _rows(model, JointDamperRow, element):
         f[damper.v] -= damper.damping * v[damper.v]
