@@ -11,7 +11,7 @@ from symplectree.io.robots.tree import joint_kind
 
 
 def note_leftovers(r: Reading) -> None:
-    """Note everything of the spec that no other part of the reading has taken."""
+    """Note everything of the spec that changes the motion and that no other part of the reading has taken."""
     joints = list(r.spec.joints)
     if not r.urdf:
         _contacts(r)
@@ -24,11 +24,8 @@ def note_leftovers(r: Reading) -> None:
     r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
     bodies = list(r.spec.bodies)
     r.note("gravity compensation", [body.name for body in bodies if body.gravcomp])
-    r.note("bodies moved by motion capture, fixed here", [body.name for body in bodies if body.mocap])
     for what, elements in (
-        ("tendons", r.spec.tendons), ("sensors", r.spec.sensors), ("keyframes", r.spec.keys),
-        ("flexible bodies", r.spec.flexes), ("skins", r.spec.skins), ("plugins", r.spec.plugins),
-        ("cameras", r.spec.cameras), ("lights", r.spec.lights),
+        ("tendons", r.spec.tendons), ("flexible bodies", r.spec.flexes), ("plugins", r.spec.plugins),
     ):  # fmt: skip
         r.note(what, [element.name or f"number {i + 1}" for i, element in enumerate(elements)])
 
@@ -74,4 +71,3 @@ def _option(r: Reading) -> None:
     option = r.spec.option
     air = [name for name in ("density", "viscosity") if getattr(option, name)]
     r.note("the medium around the bodies", air + (["wind"] if np.any(option.wind) else []))
-    r.note("magnetic flux", ["magnetic"] if np.any(option.magnetic) and len(r.spec.sensors) else [])
