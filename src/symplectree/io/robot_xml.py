@@ -32,6 +32,7 @@ from symplectree.io.reader import Source
 from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
 from symplectree.io.robots.leftovers import note_leftovers
+from symplectree.io.robots.loops import release_still_directions
 from symplectree.io.robots.masses import add_masses
 from symplectree.io.robots.meshes import MeshFinder, Packages
 from symplectree.io.robots.old_settings import is_obsolete, modern_text
@@ -120,6 +121,7 @@ def _converted(r: Reading, root: ElementTree.Element, density: float | None) -> 
         raise r.error("the file describes no body that moves; base='free' makes the whole move")
     add_masses(r, shape_masses(r, root, density) if density is not None else None)
     add_elements(r)
+    release_still_directions(r)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)
