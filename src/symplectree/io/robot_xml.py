@@ -33,7 +33,7 @@ from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
 from symplectree.io.robots.leftovers import note_leftovers
 from symplectree.io.robots.loops import release_still_directions
-from symplectree.io.robots.masses import add_masses
+from symplectree.io.robots.masses import add_masses, without_mass
 from symplectree.io.robots.meshes import MeshFinder, Packages
 from symplectree.io.robots.old_settings import is_obsolete, modern_text
 from symplectree.io.robots.reading import Reading, listed
@@ -91,7 +91,7 @@ def read(
     elif root.tag == "mujoco":
         if options.density is not None:
             raise ModelError(f"{filename}: density is for links of URDF; geoms of MJCF have their own")
-        spec = _spec(filename, data, said, root, **({"text": data.decode("utf-8-sig")} if shown else {"path": file}))
+        spec = _mjcf(filename, data, file, root, said, in_file=not shown)
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
     finder = MeshFinder(file, options.packages)
@@ -100,6 +100,8 @@ def read(
     sentences = [*mended, *_repairs(reading)]
     if reading.notes:
         sentences.append(f"not represented: {reading.summary()}")
+    if urdf and (light := without_mass(reading)):
+        sentences.append(f"without mass: {listed(light)}, to which density=… gives that of their shapes")
     if finder.missing:
         sentences.append(f"not shown: meshes that were not found ({listed(list(finder.missing))})")
     if sentences:
@@ -149,6 +151,17 @@ def _at_line(data: bytes, filename: str, line: int, what: str, column: int | Non
     shown = lines[line - 1] if 0 < line <= len(lines) else ""
     column = len(shown) - len(shown.lstrip()) if column is None else column
     return Source(text, filename).error(sum(map(len, lines[: line - 1])) + column, what)
+
+
+def _mjcf(filename: str, data: bytes, file: Path, root: ElementTree.Element, said: list[str], *, in_file: bool) -> Any:
+    """What MuJoCo's parser makes of MJCF; it opens files by their ending, of which it knows .xml."""
+    if in_file and file.suffix.lower() == ".xml":
+        return _spec(filename, data, said, root, path=file)
+    try:
+        text = modern_text(root, file.parent) if in_file else data.decode()
+    except (OSError, ElementTree.ParseError) as error:
+        raise ModelError(f"{filename}: a file that it includes cannot be read: {error}") from None
+    return _spec(filename, data, said, root, text=text)
 
 
 def _spec(

@@ -49,6 +49,15 @@ def add_masses(r: Reading, from_shapes: dict[str, RigidMass] | None = None) -> N
         carrier.masses[:] = [Mass(total.mass, (x, y, z), inertia)]
 
 
+def without_mass(r: Reading) -> list[str]:
+    """Names of links that a joint moves although neither they nor what hangs on them has a mass."""
+    heavy = {id(frame) for frame in r.mechanism.tree if frame.masses}
+    for frame in reversed(list(r.mechanism.tree)):
+        if id(frame) in heavy:
+            heavy.add(id(frame.parent))
+    return [f.name for f in r.mechanism.tree if id(f) not in heavy and f.joint.nv and not np.any(f.joint.armature)]
+
+
 def _mass(r: Reading, body: Any, from_geoms: dict[str, RigidMass]) -> RigidMass:
     """Mass of one body in its own axes."""
     if body.name in from_geoms:
