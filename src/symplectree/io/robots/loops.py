@@ -14,7 +14,7 @@ from symplectree.dynamics import pose, retract
 from symplectree.elements import PointConstraint
 from symplectree.errors import SymplectreeError
 from symplectree.io.robots.reading import Reading
-from symplectree.lie import Array, inverse
+from symplectree.lie import Array, axis_vector, inverse
 from symplectree.mechanism.model import Model
 
 STILL = 1e-4  # movement in a direction, over that in the most mobile one, that is rounding of the file
@@ -45,6 +45,20 @@ def release_still_directions(r: Reading) -> None:
             continue
         changed = replace(element, directions=tuple(map(tuple, directions.tolist())), frame=element.a)
         r.mechanism.elements[r.mechanism.elements.index(element)] = changed
+
+
+def holds_points(model: Model, start: dict[str, Any], element: PointConstraint) -> bool:
+    """Does a point constraint of fewer directions hold its points together, as they cannot part in the others?"""
+    directions = np.array(
+        [axis_vector(d) for d in element.directions] if isinstance(element.directions, str) else element.directions
+    )
+    rest = np.eye(3) - np.linalg.pinv(directions) @ directions
+    for q in _samples(model, start):
+        a, b, frame = (pose(model, q, str(name)) for name in (element.a, element.b, element.frame))
+        apart = np.subtract(b[:3, 3], a[:3, 3])
+        if np.abs(rest @ frame[:3, :3].T @ apart).max() > STILL * max(1.0, float(np.abs(apart).max())):
+            return False
+    return True
 
 
 def _between(model: Model, q: Array, a: Any, b: Any) -> Array:
