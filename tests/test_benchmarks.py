@@ -26,6 +26,7 @@ SMALL = {
     "compiled_code.py": ["--quick"],
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
     "compare_versions.py": [PACKAGE, PACKAGE, "--seconds", "0.01", "--rounds", "1"],  # with itself
+    "robots.py": ["gymnasium", "--limit", "3"],
     "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 

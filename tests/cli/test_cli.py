@@ -219,7 +219,7 @@ def test_info(folder, capsys):
         ("run arm.sexp --video run.gif", "the ending tells the format; give .mp4"),
         ("run arm.sexp --save-every 1.5", "--save-every 1.5: give a whole number"),
         ("run arm.sexp --packages no", "--packages no: there is no such folder"),
-        ("run arm.sexp --base free", "base and packages are for robots"),
+        ("run arm.sexp --base free", "base is for robots"),
         ("run arm.sexp --base loose", 'Invalid value "loose" for --base'),
         ("plot arm.sexp", "arm.sexp is a model; make a run first: symplectree run arm.sexp --out run.nc"),
         ("plot four_bar", "four_bar is a model; make a run first"),
@@ -337,6 +337,10 @@ def test_robots(folder, capsys):
     assert code == 0 and st.load_trajectory("run.nc").model.nv == 7
     assert call("symplectree convert arm.urdf arm_free.sexp --base free", capsys)[0] == 0
     assert st.load("arm_free.sexp").build().nv == 7
+    for ending in ("xml", "urdf"):
+        assert call(f"symplectree convert arm_free.sexp again.{ending}", capsys)[0] == 0
+        assert st.load(f"again.{ending}").build().nv == 7
+    assert call("symplectree convert run.nc again.xml", capsys)[0] == 0
 
 
 def test_interrupted_run_is_kept(folder, capsys):

@@ -207,14 +207,14 @@ def test_other_formats(path, words):
 def test_arguments_for_robots_alone(tmp_path):
     path = tmp_path / "m.sexp"
     path.write_text("(system)")
-    for arguments in ({"base": "free"}, {"packages": tmp_path}):
-        with pytest.raises(st.ModelError, match="are for robots"):
+    for arguments in ({"base": "free"}, {"packages": tmp_path}, {"density": 1}, {"arguments": {"a": 1}}):
+        with pytest.raises(st.ModelError, match="for robots"):
             st.load(path, **arguments)
 
 
 def test_arguments_of_loads():
-    with pytest.raises(st.ModelError, match="format 'urdf'"):
-        st.loads("(system)", format="urdf")
+    with pytest.raises(st.ModelError, match="format 'sdf' is not known; there are 'sexp', 'urdf', 'mjcf'"):
+        st.loads("(system)", format="sdf")
     with pytest.raises(st.ModelError, match="takes a text"):
         st.loads(b"(system)")
 

@@ -15,10 +15,13 @@ from symplectree.cli.files import (
     write_page,
 )
 from symplectree.cli.say import Misuse, report
+from symplectree.io import loads
 from symplectree.io.atomic_write import replacing
 from symplectree.io.results import SUFFIXES
+from symplectree.mechanism.mechanism import Mechanism
 
-ENDINGS = (".sexp", *SUFFIXES, *PAGES, *FILMS)
+ROBOTS = {".xml": Mechanism.to_mjcf, ".mjcf": Mechanism.to_mjcf, ".urdf": Mechanism.to_urdf}
+ENDINGS = (".sexp", *ROBOTS, *SUFFIXES, *PAGES, *FILMS)
 
 
 def convert(
@@ -26,13 +29,14 @@ def convert(
 ) -> None:
     """Write a model or a run in another format, which the ending tells.
 
-    A model becomes `.sexp`; a run becomes `.nc`, `.npz`, `.csv`, an animation (`.html`, `.mp4`), or the model (`.sexp`)
-    whose run it is.
+    A model becomes `.sexp`, MJCF (`.xml`) for MuJoCo or URDF (`.urdf`) for ROS; a run becomes `.nc`, `.npz`, `.csv`, an
+    animation (`.html`, `.mp4`), or the model (`.sexp`) whose run it is.
 
     ```sh
     symplectree convert run.nc run.csv
     symplectree convert run.nc arm_again.sexp
     symplectree convert arm.sexp tidy.sexp
+    symplectree convert arm.sexp arm.xml
     ```
 
     Args:
@@ -49,6 +53,11 @@ def convert(
             trajectory_in(file, model).model.text if is_result(file) else mechanism_of(file, base, packages).to_sexpr()
         )
         replacing(out, lambda new: new.write_text(text, encoding="utf-8"))
+    elif suffix in ROBOTS:
+        mechanism = (
+            loads(trajectory_in(file, model).model.text) if is_result(file) else mechanism_of(file, base, packages)
+        )
+        ROBOTS[suffix](mechanism, out)
     elif suffix in SUFFIXES:
         if not is_result(file):
             raise Misuse(f"{file} is a model, and {out} would hold a run; make one: symplectree run {file} --out {out}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symplectree.errors import ModelError
 
@@ -13,16 +14,24 @@ if TYPE_CHECKING:
     from symplectree.mechanism import Mechanism, Model
     from symplectree.simulation.trajectory import Trajectory
 
-ROBOTS = (".urdf", ".xml", ".mjcf")
-KNOWN = "a .sexp, .urdf, .xml or .mjcf file"
+ROBOTS = (".urdf", ".xacro", ".xml", ".mjcf")
+KNOWN = "a .sexp, .urdf, .xacro, .xml or .mjcf file"
+FORMATS = {"sexp": "", "urdf": "robot", "mjcf": "mujoco"}  # and the root element of each
 
 
 def load(
-    path: str | os.PathLike[str], *, base: str = "auto", packages: Packages = None, eliminate: bool = False
+    path: str | os.PathLike[str],
+    *,
+    base: str = "auto",
+    packages: Packages = None,
+    eliminate: bool = False,
+    inertia: str = "repair",
+    density: float | None = None,
+    arguments: Mapping[str, Any] | None = None,
 ) -> Mechanism:
-    """The mechanism described by a file: `.sexp` (see `symplectree.io.sexpr`), or a robot in URDF or MJCF (`.urdf`,
-    `.xml`, `.mjcf`; the root element tells which; see `symplectree.io.robot_xml`). A name without ending, such as
-    "four_bar", is that of a model that comes with Symplectree; the error for another name lists them.
+    """The mechanism described by a file: `.sexp` (see `symplectree.io.sexpr`), or a robot in URDF, xacro or MJCF (`.urdf`,
+    `.xacro`, `.xml`, `.mjcf`; the root element tells which; see `symplectree.io.robot_xml`). A name without ending, such
+    as "four_bar", is that of a model that comes with Symplectree; the error for another name lists them.
 
     base: of a robot: "fixed" to the ground, "free" to move, or "auto", as the file says. URDF does not say: it is then
         fixed, unless it has a floating joint or no joint at all, as a drone.
@@ -31,6 +40,10 @@ def load(
 
     eliminate: of a robot: whether joints that mimic others (URDF's mimic, MJCF's equality joint) are to be no coordinates
         of the model, as `GearConstraint(…, eliminate=True)` says, in place of constraints.
+    inertia: of a robot: "repair" replaces an inertia that no body can have by the nearest that one can (the same axes,
+        no principal moment above the sum of the others) and says so, by name; "strict" refuses the file.
+    density: [kg/m³] of a URDF's links without mass, which then have that of their collision shapes, or of what is seen.
+    arguments: of a xacro file: values for its `<xacro:arg>` by name.
 
     What of a robot cannot be represented is listed in one UserWarning. Raises ModelSyntaxError with line and column where
     the text is wrong, ModelError when there is no such file, the format is not known, or the robot cannot be.
@@ -43,33 +56,86 @@ def load(
     except TypeError:
         raise ModelError(f"load takes the path of a file or the name of a shipped model, not {path!r}") from None
     suffix = file.suffix.lower()
-    if suffix not in ("", ".sexp", *ROBOTS):
+    if suffix not in ("", ".sexp", ".sdf", *ROBOTS):
         raise ModelError(f"{path}: suffix {suffix!r} is not known; give {KNOWN}")
-    if suffix not in ROBOTS and (base != "auto" or packages is not None or eliminate):
-        what = "eliminate is" if eliminate else "base and packages are"
-        raise ModelError(f"{path}: {what} for robots in URDF or MJCF")
+    options: dict[str, Any] = {
+        "base": base,
+        "packages": packages,
+        "eliminate": eliminate,
+        "inertia": inertia,
+        "density": density,
+    }
+    if suffix not in ROBOTS:
+        _only_for_robots(f"{path}", {**options, "arguments": arguments})
+    if suffix == ".sdf":
+        raise ModelError(f"{path}: SDF is not read; convert it to URDF or MJCF first, as docs/robots.md says")
     if not suffix:
         return _shipped(file)
     try:
         data = file.read_bytes()
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}{_neighbour(file)}") from error
-    if suffix in ROBOTS:
-        from symplectree.io import robot_xml
+    if suffix not in ROBOTS:
+        return sexpr.read(decoded(data, str(path)), str(path))
+    from symplectree.io import robot_xml
 
-        return robot_xml.read(data, file, base=base, packages=packages, eliminate=eliminate)
-    return sexpr.read(decoded(data, str(path)), str(path))
+    if suffix == ".xacro":
+        from symplectree.io.robots.xacro_files import expanded
+
+        data = expanded(file, packages, arguments)
+    elif arguments is not None:
+        raise ModelError(f"{path}: arguments are for xacro files")
+    return robot_xml.read(data, file, robot_xml.Options(**options))
 
 
-def loads(text: str, format: str = "sexp") -> Mechanism:
-    """The mechanism described by a text; see `load`. Errors show the file as `<text>`."""
+def loads(
+    text: str,
+    format: str = "sexp",
+    *,
+    base: str = "auto",
+    packages: Packages = None,
+    eliminate: bool = False,
+    inertia: str = "repair",
+    density: float | None = None,
+) -> Mechanism:
+    """The mechanism described by a text in the format "sexp", "urdf" or "mjcf"; see `load`.
+
+    Errors show the file as `<text>`; meshes and included files are looked for in `packages` and the working folder.
+    """
     from symplectree.io import sexpr
 
-    if format != "sexp":
-        raise ModelError(f"format {format!r} is not known; the one that there is: 'sexp'")
+    if format not in FORMATS:
+        raise ModelError(f"format {format!r} is not known; there are {', '.join(map(repr, FORMATS))}")
     if not isinstance(text, str):
         raise ModelError(f"loads takes a text, not {type(text).__name__}; load takes a path")
-    return sexpr.read(text, "<text>")
+    options: dict[str, Any] = {
+        "base": base,
+        "packages": packages,
+        "eliminate": eliminate,
+        "inertia": inertia,
+        "density": density,
+    }
+    if format == "sexp":
+        _only_for_robots("<text>", options)
+        return sexpr.read(text, "<text>")
+    from symplectree.io import robot_xml
+
+    wanted = FORMATS[format]
+    return robot_xml.read(
+        text.encode(),
+        Path("robot.xml"),
+        robot_xml.Options(**options),
+        shown="<text>",
+        wanted=wanted,
+    )
+
+
+def _only_for_robots(path: str, options: dict[str, Any]) -> None:
+    """Refuse an option of robots for another file."""
+    usual = {"base": "auto", "packages": None, "eliminate": False, "inertia": "repair", "density": None}
+    for name, value in options.items():
+        if value is not usual.get(name) and value != usual.get(name):
+            raise ModelError(f"{path}: {name} is for robots in URDF or MJCF")
 
 
 def load_trajectory(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:

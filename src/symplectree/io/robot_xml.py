@@ -1,10 +1,10 @@
-"""Robots from URDF and MJCF, parsed by `mujoco.MjSpec`, which applies defaults and includes but compiles nothing.
+"""Robots from URDF and MJCF, parsed by `mujoco.MjSpec`, which applies defaults and includes; MuJoCo compiles the masses of geoms.
 
 | in the file | becomes |
 | --- | --- |
 | link, body | a link of the same name, or a frame where it is fixed; the masses of links fixed to each other are lumped |
 | hinge, slide, ball, free (URDF: revolute, continuous, prismatic, planar, floating) | Revolute, Prismatic, Ball, Free; several on one body a row of links. Coordinates have MuJoCo's values, `ref` included, and the pose that the file shows is `m.initial` where it is not zero |
-| inertial; without one, in MJCF, the geoms | mass, centre and inertia, with `boundmass`, `settotalmass` and so on, meshes (STL, OBJ) by the volume they enclose, or as MuJoCo's default `legacy` counts it, shells by their surface; a URDF link without inertial has no mass |
+| inertial; without one, in MJCF, the geoms | mass, centre and inertia; those of geoms are what MuJoCo compiles, with `boundmass`, `settotalmass` and so on; a URDF link without inertial has no mass unless `density` gives it one. An inertia that no body can have is repaired (`symplectree.io.robots.repair`) |
 | stiffness, damping, armature | JointSpring, JointDamper, armature |
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
@@ -13,12 +13,13 @@
 | visual, geom | `m.shapes` |
 
 URDF's planar joint becomes three, `name_TX`, `name_TY`, `name_RZ`. Everything else that changes the motion is named in
-one UserWarning: contacts, limits, dry friction, muscles and so on. Numerical settings of MuJoCo
-(time step, solver) and textures are not read.
+one UserWarning: contacts, limits, dry friction, muscles and so on. Numerical settings of MuJoCo (time step, solver), sensors,
+cameras, lights and textures are not read, nor are settings of its older versions that say nothing about motion.
 """  # noqa: E501
 
 import re
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -30,63 +31,104 @@ from symplectree.io.reader import Source
 from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
 from symplectree.io.robots.leftovers import note_leftovers
-from symplectree.io.robots.masses import add_masses
+from symplectree.io.robots.loops import release_still_directions
+from symplectree.io.robots.masses import add_masses, without_mass
 from symplectree.io.robots.meshes import MeshFinder, Packages
-from symplectree.io.robots.reading import Reading
+from symplectree.io.robots.old_settings import is_obsolete, modern_text
+from symplectree.io.robots.reading import Reading, listed
+from symplectree.io.robots.repair import mend_inertials
+from symplectree.io.robots.shape_masses import shape_masses
 from symplectree.io.robots.tree import add_tree
 from symplectree.io.robots.urdf import add_urdf_shapes, check_structure, note_urdf_leftovers, physics_only
 from symplectree.mechanism.mechanism import Mechanism
+from symplectree.validation import is_positive
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a robot is to be read; see `symplectree.load`."""
+
+    base: str = "auto"
+    packages: Packages = None
+    eliminate: bool = False
+    inertia: str = "repair"
+    density: float | None = None
+
+    def check(self) -> None:
+        """Raise ModelError for what is no option."""
+        if self.base not in ("auto", "fixed", "free"):
+            raise ModelError(f"base is {self.base!r}; give 'auto', 'fixed' or 'free'")
+        if self.inertia not in ("repair", "strict"):
+            raise ModelError(f"inertia is {self.inertia!r}; give 'repair' or 'strict'")
+        if self.density is not None and not is_positive(self.density):
+            raise ModelError(f"density is {self.density!r}; give a number above zero, in kg/m³")
 
 
 def read(
-    data: bytes,
-    file: Path,
-    *,
-    base: str = "auto",
-    packages: Packages = None,
-    eliminate: bool = False,
-    stacklevel: int = 2,
+    data: bytes, file: Path, options: Options, *, shown: str = "", wanted: str = "", stacklevel: int = 2
 ) -> Mechanism:
-    """The mechanism of a URDF or MJCF file; see the module and `symplectree.load` for the arguments.
+    """The mechanism of a URDF or MJCF file; see the module and `symplectree.load` for the options.
+
+    shown: the name in messages of a text that is in no file; `file` is then where its meshes are looked for.
+    wanted: the root element that the text must have.
 
     Raises ModelSyntaxError where the text is no XML, ModelError naming file and culprit where it is no robot.
     """
-    if base not in ("auto", "fixed", "free"):
-        raise ModelError(f"base is {base!r}; give 'auto', 'fixed' or 'free'")
-    filename = str(file)
+    options.check()
+    filename = shown or str(file)
     root = _parsed(data, filename)
     said: list[str] = []
+    mended: list[str] = []
+    if wanted and root.tag != wanted:
+        raise ModelError(f"{filename}: begins with <{root.tag}>, not with <{wanted}>")
     urdf = root.tag == "robot"
     if urdf:
+        if options.inertia == "repair":
+            mended = mend_inertials(root)
         check_structure(root, filename)
-        spec = _spec(filename, data, said, text=physics_only(root))
+        spec = _spec(filename, data, said, root, text=physics_only(root))
     elif root.tag == "mujoco":
-        spec = _spec(filename, data, said, path=file, parts=any(True for _ in root.iter("include")))
+        if options.density is not None:
+            raise ModelError(f"{filename}: density is for links of URDF; geoms of MJCF have their own")
+        spec = _mjcf(filename, data, file, root, said, in_file=not shown)
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
-    reading = Reading(filename, spec, urdf, base, MeshFinder(file, packages), eliminate)
-    reading.note("what MuJoCo's parser says", said)
-    mechanism = _converted(reading, root)
+    finder = MeshFinder(file, options.packages)
+    reading = Reading(filename, spec, urdf, options.base, finder, options.eliminate, options.inertia == "strict")
+    mechanism = _converted(reading, root, options.density)
+    sentences = [*mended, *_repairs(reading)]
     if reading.notes:
-        warnings.warn(f"{filename}: not represented: {reading.summary()}", UserWarning, stacklevel=stacklevel + 1)
+        sentences.append(f"not represented: {reading.summary()}")
+    if urdf and (light := without_mass(reading)):
+        sentences.append(f"without mass: {listed(light)}, to which density=… gives that of their shapes")
+    if finder.missing:
+        sentences.append(f"not shown: meshes that were not found ({listed(list(finder.missing))})")
+    if sentences:
+        warnings.warn(f"{filename}: {'; '.join(sentences)}", UserWarning, stacklevel=stacklevel + 1)
     return mechanism
 
 
-def _converted(r: Reading, root: ElementTree.Element) -> Mechanism:
+def _repairs(r: Reading) -> list[str]:
+    if not r.repairs:
+        return []
+    return [f"repaired: inertias that no body can have are the nearest that one can ({listed(r.repairs)})"]
+
+
+def _converted(r: Reading, root: ElementTree.Element, density: float | None) -> Mechanism:
     gravity = np.zeros(3) if disabled(r, "GRAVITY") else r.numbers("gravity", r.spec.option.gravity)
     r.mechanism.gravity = tuple(map(float, gravity))
     add_tree(r)
     if not r.mechanism.tree:
-        raise r.error("the file describes no body")
-    add_masses(r)
+        raise r.error("the file describes no body that moves; base='free' makes the whole move")
+    add_masses(r, shape_masses(r, root, density) if density is not None else None)
     add_elements(r)
+    release_still_directions(r)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)
         add_urdf_shapes(r, root)
     else:
         add_shapes(r)
-    r.note("meshes that were not found", r.finder.missing)
     return r.mechanism
 
 
@@ -110,35 +152,49 @@ def _at_line(data: bytes, filename: str, line: int, what: str, column: int | Non
     return Source(text, filename).error(sum(map(len, lines[: line - 1])) + column, what)
 
 
-def _spec(
-    filename: str,
-    data: bytes,
-    said: list[str],
-    *,
-    text: str | None = None,
-    path: Path | None = None,
-    parts: bool = False,
-) -> Any:
-    """What MuJoCo's parser makes of the file; its own warnings are kept instead of going to a log file.
+def _mjcf(filename: str, data: bytes, file: Path, root: ElementTree.Element, said: list[str], *, in_file: bool) -> Any:
+    """What MuJoCo's parser makes of MJCF; it opens files by their ending, of which it knows .xml."""
+    if in_file and file.suffix.lower() == ".xml":
+        return _spec(filename, data, said, root, path=file)
+    try:
+        text = modern_text(root, file.parent) if in_file else data.decode()
+    except (OSError, ElementTree.ParseError) as error:
+        raise ModelError(f"{filename}: a file that it includes cannot be read: {error}") from None
+    return _spec(filename, data, said, root, text=text)
 
-    parts: whether it includes other files, so that a line in an error may be theirs.
-    """
+
+def _spec(
+    filename: str, data: bytes, said: list[str], root: ElementTree.Element, *, text: str | None = None,
+    path: Path | None = None,
+) -> Any:  # fmt: skip
+    """What MuJoCo's parser makes of a text or file; its own warnings are kept instead of going to a log file."""
     import mujoco
 
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: said.append(str(message).strip()))
     try:
-        if text is not None:
+        if path is None:
             return mujoco.MjSpec.from_string(text)
         return mujoco.MjSpec.from_file(str(path))
     except ValueError as error:
-        message = re.sub(r"^(XML )?Error: (Error: )?", "", " ".join(str(error).split()))
-        found = re.search(r"(?:, line |Line number=)(\d+)", message)
-        if found and parts:
-            raise ModelError(f"{filename}, or a file that it includes: {message}") from None
-        message = message.replace(found[0], "") if found else message
-        if found is None or text is not None:  # the text's lines are not those of the file
-            raise ModelError(f"{filename}: {message}") from None
-        raise _at_line(data, filename, int(found[1]), message) from None
+        if root.tag == "mujoco" and is_obsolete(str(error)):
+            folder = path.parent if path else Path()
+            try:
+                return mujoco.MjSpec.from_string(modern_text(root, folder))
+            except (OSError, ValueError, ElementTree.ParseError):
+                pass  # the first message is the one that the user can find in the file
+        raise _parser_error(str(error), filename, data, root) from None
     finally:
         mujoco.set_mju_user_warning(before)
+
+
+def _parser_error(said: str, filename: str, data: bytes, root: ElementTree.Element) -> ModelError:
+    """The parser's message with the line of the file, unless a file that it includes may be meant."""
+    message = re.sub(r"^(XML )?Error: (Error: )?", "", " ".join(said.split()))
+    found = re.search(r"(?:, line |Line number=)(\d+)", message)
+    if found and any(True for _ in root.iter("include")):
+        return ModelError(f"{filename}, or a file that it includes: {message}")
+    message = message.replace(found[0], "") if found else message
+    if found is None or root.tag == "robot":  # the text's lines are not those of the file
+        return ModelError(f"{filename}: {message}")
+    return _at_line(data, filename, int(found[1]), message)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from html import escape
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symplectree.elements import Element
@@ -165,6 +167,24 @@ class Mechanism:
         from symplectree.io.sexpr_writer import write
 
         return write(self)
+
+    def to_mjcf(self, path: str | PathLike[str]) -> None:
+        """Write the mechanism as MJCF, for MuJoCo; `symplectree.io.robots.to_mjcf` says what becomes of what.
+
+        Raises ModelError naming a joint that MuJoCo does not have; one UserWarning names elements that it does not have.
+        """
+        from symplectree.io.robots.to_mjcf import write_mjcf
+
+        write_mjcf(self, Path(path))
+
+    def to_urdf(self, path: str | PathLike[str]) -> None:
+        """Write the mechanism as URDF, for ROS; `symplectree.io.robots.to_urdf` says what becomes of what.
+
+        Raises ModelError naming a joint that URDF does not have; one UserWarning names what else it does not have.
+        """
+        from symplectree.io.robots.to_urdf import write_urdf
+
+        write_urdf(self, Path(path))
 
     def __getitem__(self, name: str) -> Frame:
         """The link or frame of that name, "world" included; of a loaded robot, too. Raises ModelError with the nearest

@@ -42,7 +42,6 @@ def add_elements(r: Reading) -> None:
         add_gravity_compensation(r)
     if disabled(r, "EQUALITY") or disabled(r, "CONSTRAINT"):
         return
-    r.note("equalities that are not active", [_equality_name(e) for e in r.spec.equalities if not e.active])
     for equality in r.spec.equalities:
         if not equality.active:
             continue
@@ -154,8 +153,7 @@ def _body_equality(r: Reading, equality: Any, kind: str) -> None:
     else:
         one, two = (_body(r, n, name) for n in (equality.name1, equality.name2 or r.spec.worldbody.name))
         if one.carrier is two.carrier:
-            r.note("equalities between bodies that cannot move against each other", [name])
-            return
+            return  # they cannot move against each other
         between = inverse(one.reference) @ two.reference  # two in one, at the reference
         if kind == "connect":
             point = pose(x=data[:3])

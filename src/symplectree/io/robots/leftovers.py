@@ -12,7 +12,7 @@ from symplectree.io.robots.tree import joint_kind
 
 
 def note_leftovers(r: Reading) -> None:
-    """Note everything of the spec that no other part of the reading has taken."""
+    """Note everything of the spec that changes the motion and that no other part of the reading has taken."""
     joints = list(r.spec.joints)
     if not r.urdf:
         _contacts(r)
@@ -22,12 +22,8 @@ def note_leftovers(r: Reading) -> None:
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
     r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
-    bodies = list(r.spec.bodies)
-    r.note("bodies moved by motion capture, fixed here", [body.name for body in bodies if body.mocap])
     for what, elements in (
-        ("sensors", r.spec.sensors), ("keyframes", r.spec.keys),
-        ("flexible bodies", r.spec.flexes), ("skins", r.spec.skins), ("plugins", r.spec.plugins),
-        ("cameras", r.spec.cameras), ("lights", r.spec.lights),
+        ("flexible bodies", r.spec.flexes), ("plugins", r.spec.plugins),
     ):  # fmt: skip
         r.note(what, [element.name or f"number {i + 1}" for i, element in enumerate(elements)])
 
@@ -58,4 +54,3 @@ def _option(r: Reading) -> None:
     option = r.spec.option
     air = [name for name in ("density", "viscosity") if getattr(option, name)]
     r.note("the medium around the bodies", air + (["wind"] if np.any(option.wind) else []))
-    r.note("magnetic flux", ["magnetic"] if np.any(option.magnetic) and len(r.spec.sensors) else [])

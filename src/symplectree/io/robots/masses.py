@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.io.robots.geoms import geom_mass
+from symplectree.io.robots.geom_masses import counts_geoms, geom_masses
 from symplectree.io.robots.poses import rotation_matrix
 from symplectree.io.robots.reading import Reading, listed
+from symplectree.io.robots.repair import mended_inertia
 from symplectree.lie import pose
 from symplectree.mechanism.inertia import RigidMass, carried, inertia_matrix, merged
 from symplectree.mechanism.mechanism import Frame, Mass
@@ -15,9 +16,13 @@ from symplectree.mechanism.mechanism import Frame, Mass
 ROUNDING = 1e-15  # square of a radius of gyration [m²] that programs wrote for zero, also with a minus sign
 
 
-def add_masses(r: Reading) -> None:
-    """Give each moving link one mass, that of all bodies fixed to it; raises ModelError when no body can have it."""
-    masses = {body.name: _mass(r, body) for body in r.spec.bodies if body.name != r.spec.worldbody.name}
+def add_masses(r: Reading, from_shapes: dict[str, RigidMass] | None = None) -> None:
+    """Give each moving link one mass, that of all bodies fixed to it; raises ModelError when no body can have it.
+
+    from_shapes: of a URDF, masses for links without.
+    """
+    from_geoms = (from_shapes or {}) if r.urdf else geom_masses(r)
+    masses = {body.name: _mass(r, body, from_geoms) for body in r.spec.bodies if body.name != r.spec.worldbody.name}
     masses = _as_compiler_says(r, masses)
     lumps: dict[int, tuple[Frame, list[str], list[RigidMass]]] = {}
     for name, mass in masses.items():
@@ -36,25 +41,30 @@ def add_masses(r: Reading) -> None:
             try:
                 inertia_matrix(owner, total.inertia)
             except ModelError as error:
-                raise r.error(str(error)) from None
+                if r.strict:
+                    raise r.error(str(error)) from None
+                total = RigidMass(total.mass, total.com, mended_inertia(r, names[0], total.inertia))
         x, y, z = map(float, total.com)
         inertia = total.inertia if np.any(total.inertia) and carrier is not r.mechanism.world else None
         carrier.masses[:] = [Mass(total.mass, (x, y, z), inertia)]
 
 
-def _mass(r: Reading, body: Any) -> RigidMass:
-    """Mass of one body in its own axes."""
-    import mujoco
+def without_mass(r: Reading) -> list[str]:
+    """Names of links that a joint moves although neither they nor what hangs on them has a mass."""
+    heavy = {id(frame) for frame in r.mechanism.tree if frame.masses}
+    for frame in reversed(list(r.mechanism.tree)):
+        if id(frame) in heavy:
+            heavy.add(id(frame.parent))
+    return [f.name for f in r.mechanism.tree if id(f) not in heavy and f.joint.nv and not np.any(f.joint.armature)]
 
-    rules, rule = mujoco.mjtInertiaFromGeom, body.compiler.inertiafromgeom
-    explicit = bool(body.explicitinertial)
-    if not r.urdf and (rule == rules.mjINERTIAFROMGEOM_TRUE or (rule == rules.mjINERTIAFROMGEOM_AUTO and not explicit)):
-        low, high = body.compiler.inertiagrouprange
-        counted = [geom for geom in body.geoms if low <= geom.group <= high]
-        if counted or not explicit:
-            total = merged([geom_mass(r, geom, body.name) for geom in counted])
-            return total if total.mass > 0 else _nothing(r, body)
-    return _given_mass(r, body) if explicit else _nothing(r, body)
+
+def _mass(r: Reading, body: Any, from_geoms: dict[str, RigidMass]) -> RigidMass:
+    """Mass of one body in its own axes."""
+    if body.name in from_geoms:
+        return from_geoms[body.name]
+    if not r.urdf and counts_geoms(body):
+        return _nothing(r, body)
+    return _given_mass(r, body) if body.explicitinertial else _nothing(r, body)
 
 
 def _nothing(r: Reading, body: Any) -> RigidMass:

@@ -39,13 +39,15 @@ class Reading:
     | name | meaning |
     | --- | --- |
     | filename | as the user gave it, for messages |
-    | spec | what MuJoCo's parser made of it; never compiled |
+    | spec | what MuJoCo's parser made of it; only copies of it are compiled |
     | urdf | is it URDF, and not MJCF? |
     | base | "auto", "fixed" or "free" |
     | finder | where meshes are |
     | eliminate | are joints that mimic others to be no coordinates? |
     | leaders | by name of such a joint: the one that it mimics |
     | bodies, sites | by name: where they are, and which frame they became |
+    | strict | are inertias that no body can have refused, and not repaired? |
+    | repairs | links whose inertia was changed, and by how much |
     | notes | what cannot be represented, for the one warning: kinds of things, and names of each |
     """
 
@@ -55,6 +57,8 @@ class Reading:
     base: str
     finder: MeshFinder
     eliminate: bool = False
+    strict: bool = False
+    repairs: list[str] = field(default_factory=list)
     mechanism: Mechanism = field(default_factory=Mechanism)
     bodies: dict[str, BodyPlace] = field(default_factory=dict)
     sites: dict[str, Frame] = field(default_factory=dict)

@@ -59,7 +59,9 @@ def _bases(r: Reading) -> list[str]:
     fixed = [body for body in roots if not list(body.joints) and not body.mocap]
     moving = [body for body in fixed if any(list(b.joints) for b in body.find_all("body"))]
     still = not list(r.spec.joints)  # a drone: nothing but a base
-    if r.base != "free" and not (r.base == "auto" and r.urdf and still):
+    if r.base == "auto":
+        return [body.name for body in fixed[:1] if r.urdf and still and len(fixed) == 1]
+    if r.base == "fixed":
         return []
     candidates = moving or [body for body in fixed if not r.urdf or still]
     if len(candidates) > 1:

@@ -15,6 +15,7 @@ from symplectree.mechanism.shapes import GREY, Shape
 
 Element = ElementTree.Element
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+STILL = ("transmission", "gazebo", "sensor", "ros2_control", "mujoco", "drake")  # say nothing about how links move
 NAMED = 3  # links of a loop that an error names
 
 # what stands in links and joints: attributes, how many numbers each has, and whether it may be left out
@@ -129,8 +130,6 @@ def note_urdf_leftovers(r: Reading, robot: Element) -> None:
     moving = {name: joint for name, joint in joints.items() if joint.get("type") != "fixed"}
     limits = {name: limit for name, joint in moving.items() if (limit := joint.find("limit")) is not None}
     r.note("speed limits of joints", [name for name, limit in limits.items() if limit.get("velocity") is not None])
-    for tag in ("safety_controller", "calibration"):
-        r.note(tag, [name for name, joint in moving.items() if joint.find(tag) is not None])
     for name, joint in joints.items():
         mimic = joint.find("mimic")
         if mimic is None:
@@ -142,7 +141,7 @@ def note_urdf_leftovers(r: Reading, robot: Element) -> None:
             r.note("mimic of a fixed joint", [f"{name} of {mimic.get('joint')}"])
     macros = [element.tag for element in robot.iter() if "xacro" in str(element.tag)]
     r.note("xacro, which is to be expanded first", [f"<xacro:{tag.rpartition('}')[2]}>" for tag in macros])
-    known = ("link", "joint", "material", *macros)
+    known = ("link", "joint", "material", *STILL, *macros)
     tags = Counter(element.tag for element in robot if element.tag not in known)
     r.note("elements", [f"<{tag}> × {count}" if count > 1 else f"<{tag}>" for tag, count in tags.items()])
 
@@ -152,12 +151,14 @@ def add_urdf_shapes(r: Reading, robot: Element) -> None:
     colours = {m.get("name"): m for m in robot.findall("material") if m.find("color") is not None}
     tag = "visual" if robot.find("link/visual") is not None else "collision"
     for link in robot.findall("link"):
-        for visual in link.findall(tag):
-            shape = _shape(r, link.get("name", ""), visual, colours)
-            if shape is None:
-                r.note("the look of links", [link.get("name", "")])
-            else:
-                r.mechanism.shapes.append(shape)
+        r.mechanism.shapes += [shape for shape in link_shapes(r, link, tag, colours) if shape is not None]
+
+
+def link_shapes(
+    r: Reading, link: Element, tag: str, colours: dict[str | None, Element] | None = None
+) -> list[Shape | None]:
+    """The visuals or collisions of a link; None for one that cannot be read."""
+    return [_shape(r, link.get("name", ""), visual, colours or {}) for visual in link.findall(tag)]
 
 
 def _shape(r: Reading, link: str, visual: Element, colours: dict[str | None, Element]) -> Shape | None:
