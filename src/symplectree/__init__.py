@@ -88,7 +88,7 @@ from symplectree.joints import (
 )
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.linearize import Linearizer, linearize
-from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
+from symplectree.mechanism import Keyframe, Mechanism, Model, rx, ry, rz, tx, ty, tz
 from symplectree.simulation.simulate import resume, simulate
 from symplectree.simulation.stepper import Stepper
 from symplectree.simulation.trajectory import Trajectory
@@ -109,7 +109,7 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     # building
-    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
+    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads", "Keyframe",
     # joints
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",

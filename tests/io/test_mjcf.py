@@ -202,7 +202,7 @@ def test_one_warning_names_all_that_is_left_out(tmp_path):
         str(path), "density", "wind", "eye", "lamp", "gravity compensation (1: b)", "joint limits (1: j)",
         "dry friction of joints (1: j)", "limits of the force on joints (1: j)", "springs of ball and free joints (1: k)",
         "springdamper", "contacts (3: ball, other, weight)", "geom 'other'", "lost.stl", "mocap", "tendons (1: rope)",
-        "servo", "gears of motors", "encoder", "idle", "tied", "home",
+        "servo", "gears of motors", "encoder", "idle", "tied",
     ):  # fmt: skip
         assert words in message, words
     assert mechanism.build().inputs == ("motor",)

@@ -26,7 +26,7 @@ from symplectree.validation import real_array
 from symplectree.validation import shown as shown_value
 
 RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", "shape", *FUNCTIONS}
-RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz"}
+RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz", "keyframe"}
 TRUTH = {"true": True, "false": False}
 DEEPEST = 3  # lists in lists in lists: no value needs more
 

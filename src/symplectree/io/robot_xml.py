@@ -10,6 +10,7 @@
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | motor on a hinge or slide | a JointForce whose input has the motor's name: the force at the joint [N·m or N], gear times MuJoCo's control |
 | site | a frame |
+| key | `m.keyframes`; the one named "home" is `m.initial`, too |
 | visual, geom | `m.shapes` |
 
 URDF's planar joint becomes three, `name_TX`, `name_TY`, `name_RZ`. Everything else that changes the motion is named in
@@ -29,6 +30,7 @@ from symplectree.errors import ModelError
 from symplectree.io.reader import Source
 from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
+from symplectree.io.robots.keyframes import add_keyframes
 from symplectree.io.robots.leftovers import note_leftovers
 from symplectree.io.robots.masses import add_masses
 from symplectree.io.robots.meshes import MeshFinder, Packages
@@ -80,6 +82,7 @@ def _converted(r: Reading, root: ElementTree.Element) -> Mechanism:
         raise r.error("the file describes no body")
     add_masses(r)
     add_elements(r)
+    add_keyframes(r)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)

@@ -8,7 +8,8 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | --- | --- |
 | `(system part …)`, `(mechanical-system part …)` | the model; its parts are the forms below, in any order |
 | `(gravity x y z)` | acceleration; without it that of `Mechanism()`, (0, 0, -9.81) |
-| `(initial ("joint" q …) …)` | where to start, kept in `Mechanism.initial` |
+| `(initial ("joint" q …) …)` | where to start, kept in `Mechanism.initial`; without it, the configuration of keyframe "home" |
+| `(keyframe "name" (q ("joint" q …) …) (v …) (controls ("input" u) …) (time t))` | a named start, kept in `Mechanism.keyframes`; q and v may be all numbers in a row |
 | `(world option …)` | masses that are fixed to the world: `mass`, `com`, `inertia`, `add-mass` |
 | frame | one of the next three; frames written inside another hang on it, the others on the world |
 | `(tx value option … frame …)`, also `ty tz rx ry rz` | a step along or about one axis; the value is a number (fixed), or `"name"` or `(d "name")` (a coordinate); options `name`, `mass`, `add-mass`, `parent` |
@@ -40,6 +41,7 @@ from typing import Any
 from symplectree.elements import Element
 from symplectree.io.objects import keywords, read_object
 from symplectree.io.reader import Node, Source, meant, nearest, parse, shown, word
+from symplectree.io.system_parts import read_keyframe, read_values
 from symplectree.joints import Fixed, Joint
 from symplectree.mechanism.frames import FrameLiteral
 from symplectree.mechanism.mechanism import Frame, Mechanism
@@ -47,6 +49,7 @@ from symplectree.mechanism.shapes import Shape
 
 STEPS = ("tx", "ty", "tz", "rx", "ry", "rz")
 FRAMES = ("link", "frame", *STEPS)
+PARTS = ("gravity", "initial", "world", "shape", "keyframe")
 OPTIONS = {
     "step": ("name", "mass", "parent"),
     "link": ("at", "rotate", "mass", "com", "inertia", "parent"),
@@ -100,7 +103,9 @@ class _Grammar:
             if key == "gravity":
                 mechanism.gravity = self._numbers(part, 3)
             elif key == "initial":
-                self._initial(part)
+                mechanism.initial = read_values(self.source, part, "initial")
+            elif key == "keyframe":
+                read_keyframe(self.source, part, mechanism)
             elif key == "world":
                 options = self._options(part, part.value[1:], "world")
                 if options.children:
@@ -118,18 +123,11 @@ class _Grammar:
                 part.value[0].value = name
                 mechanism.add(read_object(self.source, part, elements[name]))
             else:
-                known = (*FRAMES, "gravity", "initial", "world", "shape", *elements)
+                known = (*FRAMES, *PARTS, *elements)
                 raise self.source.error(part.value[0].at, f"{part.value[0].value} is not known", nearest(key, known))
-
-    def _initial(self, part: Node) -> None:
-        for item in part.value[1:]:
-            if item.kind != "list" or len(item.value) < 2 or item.value[0].kind != "text":
-                raise self.source.error(item.at, 'initial takes ("name" value …) for each joint')
-            name = item.value[0].value
-            if name in self.mechanism.initial:
-                raise self.source.error(item.value[0].at, f'initial gives "{name}" twice')
-            values = tuple(self._number(n, f'initial value of "{name}"') for n in item.value[1:])
-            self.mechanism.initial[name] = values[0] if len(values) == 1 else values
+        home = mechanism.keyframes.get("home")
+        if "initial" not in once and home is not None and isinstance(home.q, dict):
+            mechanism.initial = dict(home.q)
 
     def _tree(self, root: Node) -> None:
         """Add a frame and all that hang on it, in the order of reading; a stack, since chains may be long."""
@@ -236,7 +234,7 @@ class _Grammar:
             else:
                 known: Collection[str] = (*OPTIONS[kind], "add-mass", *joints, *FRAMES)
                 what = f"{node.keyword} has no option {item.value[0].value}"
-                if key in keywords(Element) or key in ("gravity", "initial", "world", "shape"):
+                if key in keywords(Element) or key in PARTS:
                     hint = "it belongs to the system: perhaps a parenthesis is missing before it"
                 else:
                     hint = nearest(key, known)

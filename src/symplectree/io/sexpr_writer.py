@@ -5,7 +5,6 @@ is still open; otherwise, and in very long chains, it stands in the system and n
 stand for frames that were made by them; links and frames for all others.
 """
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -15,6 +14,7 @@ from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, lines, number, text
 from symplectree.io.objects import write_fields, write_object
+from symplectree.io.system_parts import write_keyframe, write_values
 from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
@@ -34,8 +34,9 @@ def write(mechanism: Mechanism) -> str:
     for i, element in enumerate(mechanism.elements):
         system.children.append(_element(mechanism, i, element))
     system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in mechanism.shapes]
-    if mechanism.initial:
-        system.children.append(Form(["initial", *_initial(mechanism.initial)]))
+    system.children += [write_keyframe(name, keyframe) for name, keyframe in mechanism.keyframes.items()]
+    if mechanism.initial or "home" in mechanism.keyframes:  # else that keyframe would be read as the start
+        system.children.append(Form(["initial", *write_values("the mechanism", "initial", mechanism.initial)]))
     return "\n".join(lines(system)) + "\n"
 
 
@@ -164,15 +165,6 @@ def _count(mechanism: Mechanism, names: Any) -> int:
     if names is None:
         return sum(sizes.values())
     return sum(sizes.get(name, 1) for name in ([names] if isinstance(names, str) else names))
-
-
-def _initial(initial: Any) -> list[str | Form]:
-    if not isinstance(initial, Mapping) or not all(isinstance(name, str) for name in initial):
-        raise ModelError(f"initial of the mechanism is {shown(initial)}; give values by name")
-    return [
-        Form([text(name), *_numbers("the mechanism", f"initial {name!r}", value, max(np.size(value), 1))])
-        for name, value in initial.items()
-    ]
 
 
 def _numbers(owner: str, quantity: str, value: Any, size: int = 3) -> list[str | Form]:

@@ -9,6 +9,7 @@ from symplectree.errors import ModelError
 from symplectree.formula.pose_formula import PoseFormula
 from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
+from symplectree.mechanism import keyframes
 from symplectree.mechanism.followers import independent
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
@@ -94,9 +95,9 @@ def build(mechanism: Mechanism) -> Model:
     )
     model = replace(model, massless=coordinates_without_mass(model))
     model.freeze()
-    if not tables.eliminated:
-        return model
-    model = independent(model)
+    if tables.eliminated:
+        model = independent(model)
+    model = replace(model, keyframes=keyframes.resolved(model, mechanism.keyframes))
     model.freeze()
     return model
 

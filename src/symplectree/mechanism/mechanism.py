@@ -16,6 +16,7 @@ from symplectree.validation import counted
 
 if TYPE_CHECKING:
     from symplectree.mechanism.frames import FrameLiteral
+    from symplectree.mechanism.keyframes import Keyframe
     from symplectree.mechanism.model import Model
     from symplectree.mechanism.shapes import Shape
 
@@ -115,6 +116,7 @@ class Mechanism:
 
     gravity: acceleration in world axes [m/s²].
     initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
+    keyframes: named starts with velocities and controls (`Keyframe`); `simulate(model, "home", …)` starts at one.
     shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
     """
 
@@ -124,6 +126,7 @@ class Mechanism:
         self.tree: list[Frame] = []
         self.elements: list[Element] = []
         self.initial: dict[str, Any] = {}
+        self.keyframes: dict[str, Keyframe] = {}
         self.shapes: list[Shape] = []
 
     def frames(self, *roots: FrameLiteral) -> Mechanism:
@@ -149,6 +152,7 @@ class Mechanism:
         """The same description, which no longer changes with this one; elements name their frames."""
         copy = Mechanism(self.gravity)
         copy.world.masses, copy.initial = list(self.world.masses), dict(self.initial)
+        copy.keyframes = dict(self.keyframes)
         frames = {id(self.world): copy.world}
         for frame in self.tree:
             parent = None if frame.parent is None else frames.get(id(frame.parent), frame.parent)
