@@ -75,6 +75,7 @@ from symplectree.joints import (
     Fixed,
     FormulaJoint,
     Free,
+    JointLimits,
     LinkageJoint,
     Planar,
     Prismatic,
@@ -111,7 +112,8 @@ __all__ = [
     # building
     "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads", "Keyframe",
     # joints
-    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
+    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "JointLimits",
+    "check_joint",
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",

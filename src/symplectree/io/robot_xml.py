@@ -9,6 +9,7 @@
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | motor on a hinge or slide | a JointForce whose input has the motor's name: the force at the joint [N·m or N], gear times MuJoCo's control |
+| limit, range, actuatorfrcrange, frictionloss, ctrlrange | `m.limits`, which runs do not enforce |
 | site | a frame |
 | key | `m.keyframes`; the one named "home" is `m.initial`, too |
 | visual, geom | `m.shapes` |
@@ -32,6 +33,7 @@ from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
 from symplectree.io.robots.keyframes import add_keyframes
 from symplectree.io.robots.leftovers import note_leftovers
+from symplectree.io.robots.limits import add_limits
 from symplectree.io.robots.masses import add_masses
 from symplectree.io.robots.meshes import MeshFinder, Packages
 from symplectree.io.robots.reading import Reading
@@ -83,6 +85,7 @@ def _converted(r: Reading, root: ElementTree.Element) -> Mechanism:
     add_masses(r)
     add_elements(r)
     add_keyframes(r)
+    add_limits(r, root if r.urdf else None)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)

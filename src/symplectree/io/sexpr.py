@@ -10,6 +10,7 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | `(gravity x y z)` | acceleration; without it that of `Mechanism()`, (0, 0, -9.81) |
 | `(initial ("joint" q …) …)` | where to start, kept in `Mechanism.initial`; without it, the configuration of keyframe "home" |
 | `(keyframe "name" (q ("joint" q …) …) (v …) (controls ("input" u) …) (time t))` | a named start, kept in `Mechanism.keyframes`; q and v may be all numbers in a row |
+| `(limits "name" (lower x) (upper x) (velocity x) (force x) (friction x) (control x y))` | what a coordinate, joint or input can do, kept in `Mechanism.limits`; joints take it as an option, too: `(revolute "q" (limits -1 1))` |
 | `(world option …)` | masses that are fixed to the world: `mass`, `com`, `inertia`, `add-mass` |
 | frame | one of the next three; frames written inside another hang on it, the others on the world |
 | `(tx value option … frame …)`, also `ty tz rx ry rz` | a step along or about one axis; the value is a number (fixed), or `"name"` or `(d "name")` (a coordinate); options `name`, `mass`, `add-mass`, `parent` |
@@ -41,7 +42,7 @@ from typing import Any
 from symplectree.elements import Element
 from symplectree.io.objects import keywords, read_object
 from symplectree.io.reader import Node, Source, meant, nearest, parse, shown, word
-from symplectree.io.system_parts import read_keyframe, read_values
+from symplectree.io.system_parts import read_keyframe, read_limits, read_values
 from symplectree.joints import Fixed, Joint
 from symplectree.mechanism.frames import FrameLiteral
 from symplectree.mechanism.mechanism import Frame, Mechanism
@@ -49,7 +50,7 @@ from symplectree.mechanism.shapes import Shape
 
 STEPS = ("tx", "ty", "tz", "rx", "ry", "rz")
 FRAMES = ("link", "frame", *STEPS)
-PARTS = ("gravity", "initial", "world", "shape", "keyframe")
+PARTS = ("gravity", "initial", "world", "shape", "keyframe", "limits")
 OPTIONS = {
     "step": ("name", "mass", "parent"),
     "link": ("at", "rotate", "mass", "com", "inertia", "parent"),
@@ -106,6 +107,8 @@ class _Grammar:
                 mechanism.initial = read_values(self.source, part, "initial")
             elif key == "keyframe":
                 read_keyframe(self.source, part, mechanism)
+            elif key == "limits":
+                read_limits(self.source, part, mechanism)
             elif key == "world":
                 options = self._options(part, part.value[1:], "world")
                 if options.children:

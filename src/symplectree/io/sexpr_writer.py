@@ -14,7 +14,7 @@ from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, lines, number, text
 from symplectree.io.objects import write_fields, write_object
-from symplectree.io.system_parts import write_keyframe, write_values
+from symplectree.io.system_parts import write_keyframe, write_limits, write_values
 from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
@@ -34,6 +34,7 @@ def write(mechanism: Mechanism) -> str:
     for i, element in enumerate(mechanism.elements):
         system.children.append(_element(mechanism, i, element))
     system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in mechanism.shapes]
+    system.children += [write_limits(name, limits) for name, limits in mechanism.limits.items()]
     system.children += [write_keyframe(name, keyframe) for name, keyframe in mechanism.keyframes.items()]
     if mechanism.initial or "home" in mechanism.keyframes:  # else that keyframe would be read as the start
         system.children.append(Form(["initial", *write_values("the mechanism", "initial", mechanism.initial)]))
@@ -101,7 +102,7 @@ def _moving_step(frame: Frame) -> tuple[str, str] | None:
     axis, name = joint.axis, joint.name  # type: ignore[attr-defined]
     if not isinstance(axis, str) or axis not in ("x", "y", "z"):
         return None
-    if not isinstance(name, str) or not _is_zero(joint.armature, ()):
+    if not isinstance(name, str) or not _is_zero(joint.armature, ()) or joint.limits is not None:
         return None
     return ("r" if isinstance(joint, Revolute) else "t") + axis, text(name)
 

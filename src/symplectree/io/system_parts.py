@@ -1,4 +1,4 @@
-"""Parts of a system in a file that are neither frames nor elements: named starts."""
+"""Parts of a system in a file that are neither frames nor elements: named starts, and limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,10 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, number, text
+from symplectree.io.objects import read_object, write_fields
 from symplectree.io.reader import Node, Source, meant, nearest, shown
+from symplectree.joints import JointLimits
+from symplectree.joints.limits import checked_limits
 from symplectree.mechanism.inertia import vector
 from symplectree.mechanism.keyframes import Keyframe
 from symplectree.mechanism.mechanism import Mechanism
@@ -74,6 +77,20 @@ def write_keyframe(name: Any, keyframe: Any) -> Form:
     time = float(vector(owner, "time", keyframe.time, 1)[0])
     form.items += [Form(["time", number(time)])] if time else []
     return form
+
+
+def read_limits(source: Source, part: Node, mechanism: Mechanism) -> None:
+    """Add `(limits "name" (lower x) (upper x) …)` to the mechanism."""
+    name, rest = _named(source, part, mechanism.limits)
+    mechanism.limits[name] = read_object(source, Node("list", [part.value[0], *rest], part.at), JointLimits)
+
+
+def write_limits(name: Any, limits: Any) -> Form:
+    """What `read_limits` reads."""
+    if not isinstance(name, str) or not isinstance(limits, JointLimits):
+        raise ModelError(f"limits of {name!r} are {shown_value(limits)}; give JointLimits by a name")
+    what = f"limits of {name!r}"
+    return Form(["limits", text(name), *write_fields(checked_limits(what, limits), what).items[1:]])
 
 
 def _named(source: Source, part: Node, taken: Mapping[str, Any]) -> tuple[str, list[Node]]:

@@ -9,7 +9,7 @@ from symplectree.errors import ModelError
 from symplectree.formula.pose_formula import PoseFormula
 from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
-from symplectree.mechanism import keyframes
+from symplectree.mechanism import keyframes, limits
 from symplectree.mechanism.followers import independent
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
@@ -97,7 +97,8 @@ def build(mechanism: Mechanism) -> Model:
     model.freeze()
     if tables.eliminated:
         model = independent(model)
-    model = replace(model, keyframes=keyframes.resolved(model, mechanism.keyframes))
+    starts = keyframes.resolved(model, mechanism.keyframes)
+    model = replace(model, keyframes=starts, limits=limits.gathered(model, mechanism))
     model.freeze()
     return model
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symplectree.elements import Element
 from symplectree.errors import ModelError
-from symplectree.joints import Fixed, Joint
+from symplectree.joints import Fixed, Joint, JointLimits
 from symplectree.validation import counted
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class Mechanism:
     gravity: acceleration in world axes [m/s²].
     initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
     keyframes: named starts with velocities and controls (`Keyframe`); `simulate(model, "home", …)` starts at one.
+    limits: by name of coordinate, joint or input: what it can do (`JointLimits`), over what joints say of themselves.
     shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
     """
 
@@ -127,6 +128,7 @@ class Mechanism:
         self.elements: list[Element] = []
         self.initial: dict[str, Any] = {}
         self.keyframes: dict[str, Keyframe] = {}
+        self.limits: dict[str, JointLimits] = {}
         self.shapes: list[Shape] = []
 
     def frames(self, *roots: FrameLiteral) -> Mechanism:
@@ -152,7 +154,7 @@ class Mechanism:
         """The same description, which no longer changes with this one; elements name their frames."""
         copy = Mechanism(self.gravity)
         copy.world.masses, copy.initial = list(self.world.masses), dict(self.initial)
-        copy.keyframes = dict(self.keyframes)
+        copy.keyframes, copy.limits = dict(self.keyframes), dict(self.limits)
         frames = {id(self.world): copy.world}
         for frame in self.tree:
             parent = None if frame.parent is None else frames.get(id(frame.parent), frame.parent)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from symplectree.elements import Element, ElementTables
 from symplectree.errors import ModelError
-from symplectree.joints import Joint
+from symplectree.joints import Joint, JointLimits
 from symplectree.lie import Array
 from symplectree.mechanism.shapes import Shape
 
@@ -36,7 +36,7 @@ KINDS = (
 
 FOR_USERS = frozenset((
     "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "keyframes", "text", "info", "compile", "compile_formulas", "with_parameters",
+    "full", "keyframes", "limits", "text", "info", "compile", "compile_formulas", "with_parameters",
 ))  # fmt: skip
 
 
@@ -78,6 +78,7 @@ class Model:
     | rows | names of the constraint rows | |
     | gravity | acceleration in world axes | (3,), m/s² |
     | keyframes | by name: starts, as arrays q and v, with controls | |
+    | limits | by name of coordinate or input: `JointLimits` | |
     | full | the model of all coordinates, where some follow others | |
     | text | the mechanism as a file holds it | |
     | info(), with_parameters(…), compile(), compile_formulas() | a picture in text; other numbers; native code | |
@@ -143,6 +144,7 @@ class Model:
     formula_code: FormulaCode | None = field(default=None, repr=False)
     followers: Followers | None = field(default=None, repr=False)
     keyframes: Mapping[str, Keyframe] = field(default_factory=dict, repr=False)
+    limits: Mapping[str, JointLimits] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         from symplectree.mechanism.info import size

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.errors import ModelError
 from symplectree.io.robots.reading import Reading, new_name
 from symplectree.io.robots.tree import joint_kind
 from symplectree.lie import Array, quaternion_matrix
@@ -98,11 +97,4 @@ def _plain(values: Array) -> Any:
 
 def _inputs(r: Reading) -> list[str | None]:
     """Of each actuator of the file: the input that it became, None where there is none."""
-    actuators = list(r.spec.actuators)
-    if not actuators:
-        return []
-    try:
-        inputs = r.mechanism.build().inputs
-    except ModelError:  # build() will say so to the user
-        inputs = ()
-    return [actuator.name if actuator.name in inputs else None for actuator in actuators]
+    return [actuator.name if actuator.name in r.inputs() else None for actuator in r.spec.actuators]

@@ -6,6 +6,7 @@ import numpy as np
 
 from symplectree.io.robots.elements import disabled
 from symplectree.io.robots.geoms import shown_name
+from symplectree.io.robots.limits import forces_limited, is_limited
 from symplectree.io.robots.reading import Reading
 from symplectree.io.robots.tree import joint_kind
 
@@ -18,7 +19,7 @@ def note_leftovers(r: Reading) -> None:
         _option(r)
     r.note("joint limits", [joint.name for joint in joints if is_limited(joint)])
     r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
-    r.note("limits of the force on joints", [joint.name for joint in joints if _forces_limited(joint)])
+    r.note("limits of the force on joints", [joint.name for joint in joints if forces_limited(joint)])
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
     r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
@@ -31,26 +32,6 @@ def note_leftovers(r: Reading) -> None:
         ("cameras", r.spec.cameras), ("lights", r.spec.lights),
     ):  # fmt: skip
         r.note(what, [element.name or f"number {i + 1}" for i, element in enumerate(elements)])
-
-
-def is_limited(joint: Any) -> bool:
-    """Does the file limit this joint?"""
-    import mujoco
-
-    if joint_kind(joint) == "free":
-        return False
-    return _limited(joint.limited, joint.range, mujoco.mjtLimited, joint.compiler)
-
-
-def _forces_limited(joint: Any) -> bool:
-    import mujoco
-
-    return _limited(joint.actfrclimited, joint.actfrcrange, mujoco.mjtLimited, joint.compiler)
-
-
-def _limited(flag: Any, span: Any, kinds: Any, compiler: Any) -> bool:
-    automatic = flag == kinds.mjLIMITED_AUTO and compiler.autolimits and bool(np.any(span))
-    return bool(flag == kinds.mjLIMITED_TRUE) or automatic
 
 
 def _turning_spring(joint: Any) -> bool:

@@ -62,6 +62,7 @@ class Reading:
     frame_names: set[str] = field(default_factory=lambda: {"world"})
     joint_names: set[str] = field(default_factory=set)
     leaders: dict[str, str] = field(default_factory=dict)
+    known_inputs: tuple[str, ...] | None = None
 
     def error(self, message: str) -> ModelError:
         """An error that names the file."""
@@ -73,6 +74,15 @@ class Reading:
             known = self.notes.setdefault(what, [])
             if name not in known:
                 known.append(name)
+
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that the file's actuators became; when all elements are there."""
+        if self.known_inputs is None:
+            try:
+                self.known_inputs = self.mechanism.build().inputs
+            except ModelError:  # build() will say so to the user
+                self.known_inputs = ()
+        return self.known_inputs
 
     def summary(self) -> str:
         """All notes in one line."""
