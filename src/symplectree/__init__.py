@@ -90,6 +90,19 @@ from symplectree.joints import (
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.linearize import Linearizer, linearize
 from symplectree.mechanism import Keyframe, Mechanism, Model, rx, ry, rz, tx, ty, tz
+from symplectree.sensors import (
+    Accelerometer,
+    ActuatorForce,
+    CenterOfMass,
+    FrameAcceleration,
+    FramePose,
+    FrameVelocity,
+    Gyro,
+    JointPosition,
+    JointReaction,
+    JointVelocity,
+    measure,
+)
 from symplectree.simulation.simulate import resume, simulate
 from symplectree.simulation.stepper import Stepper
 from symplectree.simulation.trajectory import Trajectory
@@ -122,6 +135,9 @@ __all__ = [
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
+    # sensors
+    "Accelerometer", "Gyro", "FramePose", "FrameVelocity", "FrameAcceleration", "JointPosition", "JointVelocity",
+    "JointReaction", "ActuatorForce", "CenterOfMass", "measure",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract", "difference",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",

@@ -11,6 +11,7 @@
 | motor on a hinge or slide | a JointForce whose input has the motor's name: the force at the joint [N·m or N], gear times MuJoCo's control |
 | limit, range, actuatorfrcrange, frictionloss, ctrlrange | `m.limits`, which runs do not enforce |
 | site | a frame |
+| sensor | `m.sensors`, as `symplectree.io.robots.sensors` says |
 | key | `m.keyframes`; the one named "home" is `m.initial`, too |
 | visual, geom | `m.shapes` |
 
@@ -37,6 +38,7 @@ from symplectree.io.robots.limits import add_limits
 from symplectree.io.robots.masses import add_masses
 from symplectree.io.robots.meshes import MeshFinder, Packages
 from symplectree.io.robots.reading import Reading
+from symplectree.io.robots.sensors import add_sensors
 from symplectree.io.robots.tree import add_tree
 from symplectree.io.robots.urdf import add_urdf_shapes, check_structure, note_urdf_leftovers, physics_only
 from symplectree.mechanism.mechanism import Mechanism
@@ -86,6 +88,7 @@ def _converted(r: Reading, root: ElementTree.Element) -> Mechanism:
     add_elements(r)
     add_keyframes(r)
     add_limits(r, root if r.urdf else None)
+    add_sensors(r)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)

@@ -26,6 +26,7 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | joint | `(fixed)`, `(revolute "q" (axis "y") (armature 0.1))`, `prismatic`, `(screw "q" (pitch 0.1))`, `cylindrical`, `(universal "q" (axes "xy"))`, `(planar "q" (normal 0 0 1))`, `ball`, `free`, `(formula-joint "q" (pose …))`, `(curve-joint "q" (values …) (spin true))`, `surface-joint`, `surface-contact-joint`, `rolling-joint` |
 | element | `(spring "a" "b" (stiffness 20) (length 0.5) (name "s"))`, `(joint-damper "q" 0.1)`, `(joint-force "q" "input")`, … |
 | constraint | `(point-constraint "a" "b" 1 0 0)`, `(point-constraint "a" "b" "xz")`, `(gear-constraint "p" "q" (ratio -2) (eliminate true))`, `(joint-constraint "a" "b" (ball "x"))`, `(rolling-constraint "c" (pivoting false))`, … |
+| sensor | `(accelerometer "imu" "frame")`, `(joint-reaction "load" "joint" (part "force"))`, …, kept in `Mechanism.sensors` |
 | by formula | `(formula-potential (values …) (coordinates "q" "r"))`, or `(formula x (…))` of one coordinate; `formula-force`, `formula-constraint` |
 | `(shape "frame" "box" (size 1 2 3) (pose (…) (…) (…) (…)) (rgba …) (mesh "file") (scale …))` | what a frame looks like, kept in `Mechanism.shapes`; kinds and sizes as in `symplectree.mechanism.shapes` |
 | function | `(potential (table (x …) (y …)))`, `(profile (formula x (* 0.1 (cos x))))`; see `functions.py` |
@@ -47,6 +48,7 @@ from symplectree.joints import Fixed, Joint
 from symplectree.mechanism.frames import FrameLiteral
 from symplectree.mechanism.mechanism import Frame, Mechanism
 from symplectree.mechanism.shapes import Shape
+from symplectree.sensors import Sensor
 
 STEPS = ("tx", "ty", "tz", "rx", "ry", "rz")
 FRAMES = ("link", "frame", *STEPS)
@@ -94,7 +96,7 @@ class _Grammar:
     def system(self, root: Node) -> None:
         mechanism, once = self.mechanism, set()
         self.frames["world"] = mechanism.world
-        elements = keywords(Element)
+        elements, sensors = keywords(Element), keywords(Sensor)
         for part in root.value[1:]:
             key = self._keyword(part, "the system")
             if key in ("gravity", "initial", "world"):
@@ -118,15 +120,15 @@ class _Grammar:
                 self._tree(part)
             elif key == "shape":
                 mechanism.shapes.append(read_object(self.source, part, Shape))
-            elif key in elements:
-                mechanism.add(read_object(self.source, part, elements[key]))
+            elif key in elements or key in sensors:
+                mechanism.add(read_object(self.source, part, elements.get(key) or sensors[key]))
             elif key in MISPRINTS:
                 name = MISPRINTS[key]
                 self.notes.append(f"{self.source.place(part.value[0].at)}: {key} is read as {name}")
                 part.value[0].value = name
                 mechanism.add(read_object(self.source, part, elements[name]))
             else:
-                known = (*FRAMES, *PARTS, *elements)
+                known = (*FRAMES, *PARTS, *elements, *sensors)
                 raise self.source.error(part.value[0].at, f"{part.value[0].value} is not known", nearest(key, known))
         home = mechanism.keyframes.get("home")
         if "initial" not in once and home is not None and isinstance(home.q, dict):
@@ -237,7 +239,7 @@ class _Grammar:
             else:
                 known: Collection[str] = (*OPTIONS[kind], "add-mass", *joints, *FRAMES)
                 what = f"{node.keyword} has no option {item.value[0].value}"
-                if key in keywords(Element) or key in PARTS:
+                if key in keywords(Element) or key in keywords(Sensor) or key in PARTS:
                     hint = "it belongs to the system: perhaps a parenthesis is missing before it"
                 else:
                     hint = nearest(key, known)

@@ -19,6 +19,7 @@ from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
 from symplectree.mechanism.mechanism import Frame, Mass, Mechanism, with_frame_names
+from symplectree.sensors import Sensor
 from symplectree.validation import array_or_empty, shown
 
 NESTED = 20  # frames in frames, before a new line of descent begins
@@ -34,6 +35,7 @@ def write(mechanism: Mechanism) -> str:
     for i, element in enumerate(mechanism.elements):
         system.children.append(_element(mechanism, i, element))
     system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in mechanism.shapes]
+    system.children += [_sensor(mechanism, sensor) for sensor in mechanism.sensors]
     system.children += [write_limits(name, limits) for name, limits in mechanism.limits.items()]
     system.children += [write_keyframe(name, keyframe) for name, keyframe in mechanism.keyframes.items()]
     if mechanism.initial or "home" in mechanism.keyframes:  # else that keyframe would be read as the start
@@ -155,6 +157,16 @@ def _element(mechanism: Mechanism, index: int, element: Any) -> Form:
     except ModelError as error:
         raise ModelError(f"{what} cannot be written: {error}") from None
     return write_object(written, what, Element)
+
+
+def _sensor(mechanism: Mechanism, sensor: Any) -> Form:
+    if not isinstance(sensor, Sensor):
+        raise ModelError(f"{shown(sensor)} is among the sensors of the mechanism, but is none, such as Gyro")
+    what = f"{type(sensor).__name__} {sensor.name!r}"
+    for value in vars(sensor).values():
+        if isinstance(value, Frame) and value.mechanism is not mechanism:
+            raise ModelError(f"{what}: frame {value.name!r} belongs to another mechanism")
+    return write_object(with_frame_names(sensor), what, Sensor)
 
 
 def _count(mechanism: Mechanism, names: Any) -> int:

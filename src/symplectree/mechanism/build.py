@@ -1,6 +1,7 @@
 """From the description to the frozen Model: fold fixed frames, merge masses, number coordinates, check everything."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -98,9 +99,19 @@ def build(mechanism: Mechanism) -> Model:
     if tables.eliminated:
         model = independent(model)
     starts = keyframes.resolved(model, mechanism.keyframes)
-    model = replace(model, keyframes=starts, limits=limits.gathered(model, mechanism))
+    model = replace(
+        model, keyframes=starts, limits=limits.gathered(model, mechanism), sensors=_sensors(model, mechanism)
+    )
     model.freeze()
     return model
+
+
+def _sensors(model: Model, mechanism: Mechanism) -> dict[str, Any]:
+    if not mechanism.sensors:
+        return {}
+    from symplectree.sensors.measure import checked_sensors
+
+    return checked_sensors(model, mechanism)
 
 
 def _length_frames(mechanism: Mechanism) -> list[Frame]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from symplectree.mechanism.keyframes import Keyframe
     from symplectree.mechanism.model import Model
     from symplectree.mechanism.shapes import Shape
+    from symplectree.sensors import Sensor
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ class Mechanism:
     initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
     keyframes: named starts with velocities and controls (`Keyframe`); `simulate(model, "home", …)` starts at one.
     limits: by name of coordinate, joint or input: what it can do (`JointLimits`), over what joints say of themselves.
+    sensors: what is measured of it, by name (`Gyro`, `JointReaction`, …).
     shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
     """
 
@@ -129,6 +131,7 @@ class Mechanism:
         self.initial: dict[str, Any] = {}
         self.keyframes: dict[str, Keyframe] = {}
         self.limits: dict[str, JointLimits] = {}
+        self.sensors: list[Sensor] = []
         self.shapes: list[Shape] = []
 
     def frames(self, *roots: FrameLiteral) -> Mechanism:
@@ -139,9 +142,12 @@ class Mechanism:
         self.world.frames(*roots)
         return self
 
-    def add(self, *elements: Element) -> Mechanism:
-        """Add springs, dampers and loads, and return the mechanism."""
-        self.elements.extend(elements)
+    def add(self, *elements: Element | Sensor) -> Mechanism:
+        """Add springs, dampers, loads and sensors, and return the mechanism."""
+        from symplectree.sensors import Sensor
+
+        self.elements.extend(element for element in elements if not isinstance(element, Sensor))
+        self.sensors.extend(element for element in elements if isinstance(element, Sensor))
         return self
 
     def build(self) -> Model:
@@ -161,6 +167,7 @@ class Mechanism:
             frames[id(frame)] = replace(frame, mechanism=copy, parent=parent, masses=list(frame.masses))
         copy.tree = [frames[id(frame)] for frame in self.tree]
         copy.elements = [with_frame_names(element) for element in self.elements]
+        copy.sensors = [with_frame_names(sensor) for sensor in self.sensors]
         return copy
 
     def to_sexpr(self) -> str:
@@ -211,7 +218,7 @@ class Mechanism:
         raise AttributeError(f"a Mechanism has no attribute {name!r}")
 
 
-def with_frame_names(element: Element) -> Element:
-    """The element with names in place of Frames."""
+def with_frame_names(element: Any) -> Any:
+    """The element or sensor with names in place of Frames."""
     frames = {f.name: value for f in fields(element) if isinstance(value := getattr(element, f.name), Frame)}
     return replace(element, **{name: frame.name for name, frame in frames.items()}) if frames else element

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from symplectree.mechanism.followers import Followers
     from symplectree.mechanism.keyframes import Keyframe
     from symplectree.mechanism.mechanism import Mechanism
+    from symplectree.sensors import Sensor
     from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.variational_step_code import StepCode
 
@@ -36,7 +37,7 @@ KINDS = (
 
 FOR_USERS = frozenset((
     "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "keyframes", "limits", "text", "info", "compile", "compile_formulas", "with_parameters",
+    "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
 ))  # fmt: skip
 
 
@@ -78,7 +79,7 @@ class Model:
     | rows | names of the constraint rows | |
     | gravity | acceleration in world axes | (3,), m/s² |
     | keyframes | by name: starts, as arrays q and v, with controls | |
-    | limits | by name of coordinate or input: `JointLimits` | |
+    | limits, sensors | by name: `JointLimits` of coordinates and inputs; what `traj.sensor(name)` measures | |
     | full | the model of all coordinates, where some follow others | |
     | text | the mechanism as a file holds it | |
     | info(), with_parameters(…), compile(), compile_formulas() | a picture in text; other numbers; native code | |
@@ -145,6 +146,7 @@ class Model:
     followers: Followers | None = field(default=None, repr=False)
     keyframes: Mapping[str, Keyframe] = field(default_factory=dict, repr=False)
     limits: Mapping[str, JointLimits] = field(default_factory=dict, repr=False)
+    sensors: Mapping[str, Sensor] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         from symplectree.mechanism.info import size

@@ -22,6 +22,7 @@ from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.simulation.applied import Applied
 from symplectree.simulation.named_start import named_start
 from symplectree.simulation.prescribed_start import refused_start, tell_replaced
 from symplectree.simulation.progress import Progress
@@ -98,7 +99,9 @@ def simulate(
         constant_forces(source),
         constant_motions(prescribed, motion),
     )
-    return _completed(Recording(model, run, settings, motion), progress, out)
+    recording = Recording(model, run, settings, motion)
+    recording.applied = Applied(forces, motion)
+    return _completed(recording, progress, out)
 
 
 def resume(
@@ -156,6 +159,7 @@ def resume(
     settings = replace(settings, steps=steps, method=_text(run, method))
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
+    recording.applied = Applied(forces, motion)
     return _completed(recording, progress, path, in_file=round(earlier.t[-1] / settings.dt))
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,12 @@ from symplectree.simulation.moved_coordinate import MovedCoordinate, given_as_nu
 from symplectree.simulation.named_start import named_start
 from symplectree.simulation.recording import restart_interval
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
-from symplectree.simulation.step_record import StepRecord
+from symplectree.simulation.step_record import StepRecord, measured
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import check_seconds, required_dt, shown
+
+if TYPE_CHECKING:
+    from symplectree.sensors import Sensor
 
 ASK, FAILED = 1, 2  # what became of a call of the core, see core/bindings/stepper.cpp
 MOST_ROWS = 10_000  # steps between looks at the clock and at the keyboard, each of which takes a row of numbers
@@ -178,6 +181,10 @@ class Stepper:
             for motion in self._moved.values():
                 motion.hold()
             self._advance_for(steps)
+
+    def sensor(self, name: str | Sensor) -> Array:
+        """What a sensor of the model, by name, or another one shows now, under the forces of the last step."""
+        return measured(self, name)
 
     def trajectory(self) -> Trajectory:
         """All states since reset, or since a state was restored, of a stepper that was made with `record=True`."""

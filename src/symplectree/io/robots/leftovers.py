@@ -27,7 +27,7 @@ def note_leftovers(r: Reading) -> None:
     r.note("gravity compensation", [body.name for body in bodies if body.gravcomp])
     r.note("bodies moved by motion capture, fixed here", [body.name for body in bodies if body.mocap])
     for what, elements in (
-        ("tendons", r.spec.tendons), ("sensors", r.spec.sensors),
+        ("tendons", r.spec.tendons),
         ("flexible bodies", r.spec.flexes), ("skins", r.spec.skins), ("plugins", r.spec.plugins),
         ("cameras", r.spec.cameras), ("lights", r.spec.lights),
     ):  # fmt: skip
