@@ -81,6 +81,7 @@ from symplectree.joints import (
     Fixed,
     FormulaJoint,
     Free,
+    JointLimits,
     LinkageJoint,
     Planar,
     Prismatic,
@@ -94,7 +95,20 @@ from symplectree.joints import (
 )
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.linearize import Linearizer, linearize
-from symplectree.mechanism import Mechanism, Model, rx, ry, rz, tx, ty, tz
+from symplectree.mechanism import Keyframe, Mechanism, Model, rx, ry, rz, tx, ty, tz
+from symplectree.sensors import (
+    Accelerometer,
+    ActuatorForce,
+    CenterOfMass,
+    FrameAcceleration,
+    FramePose,
+    FrameVelocity,
+    Gyro,
+    JointPosition,
+    JointReaction,
+    JointVelocity,
+    measure,
+)
 from symplectree.simulation.simulate import resume, simulate
 from symplectree.simulation.stepper import Stepper
 from symplectree.simulation.trajectory import Trajectory
@@ -115,9 +129,10 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     # building
-    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads",
+    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads", "Keyframe",
     # joints
-    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "check_joint",
+    "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "JointLimits",
+    "check_joint",
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
@@ -128,6 +143,9 @@ __all__ = [
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
+    # sensors
+    "Accelerometer", "Gyro", "FramePose", "FrameVelocity", "FrameAcceleration", "JointPosition", "JointVelocity",
+    "JointReaction", "ActuatorForce", "CenterOfMass", "measure",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract", "difference",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",

@@ -162,6 +162,16 @@ def test_run_is_simulate(folder, capsys):
     np.testing.assert_array_equal(traj.q, same.q)
 
 
+def test_run_from_a_keyframe(folder, capsys):
+    call("symplectree run arm.sexp --start raised --set elbow=0.2 --duration 1 --dt 0.005 --out run.nc", capsys)
+    run = st.load_trajectory("run.nc")
+    expected = st.simulate(st.load("arm.sexp").build(), [2.5, 0.2], v0=[0, 1], duration=1, dt=0.005)
+    np.testing.assert_array_equal(run.q, expected.q)
+    code, _, err = call("symplectree run arm.sexp --start raise", capsys)
+    assert code == 2 and "did you mean 'raised'?" in err
+    assert "keyframes: raised" in call("symplectree info arm.sexp", capsys)[1]
+
+
 def test_run_closes_loops_and_holds_strings_and_says_so(folder, capsys):
     code, out, _ = call("symplectree run four_bar --set crank=1 --duration 0.1 --out run.nc", capsys)
     assert code == 0 and "assembled    the start was moved so that the loops close" in out

@@ -175,7 +175,8 @@ LEFT_OUT = """
   <worldbody>
     <camera name="eye"/><site name="one"/><site name="two" pos="1 0 0"/><light name="lamp"/>
     <body name="b" gravcomp="1"><joint name="j" range="-10 10" frictionloss="0.1" actuatorfrcrange="-1 1"/>
-      <geom name="ball" size="0.1"/><body name="c" pos="1 0 0"><joint name="k" type="ball" stiffness="1"/>
+      <geom name="ball" size="0.1"/><site name="spot"/>
+      <body name="c" pos="1 0 0"><joint name="k" type="ball" stiffness="1"/>
       <joint name="l" type="slide" springdamper="1 1"/><geom name="other" type="mesh" mesh="lost" mass="1"/>
       <geom name="weight" size="0.1"/></body></body>
     <body name="mocap" mocap="true"/>
@@ -184,7 +185,7 @@ LEFT_OUT = """
   <tendon><spatial name="rope"><site site="one"/><site site="two"/></spatial></tendon>
   <actuator><motor name="motor" joint="j" gear="50"/><position name="servo" joint="l"/>
     <muscle name="flexor" joint="l"/></actuator>
-  <sensor><jointpos name="encoder" joint="j"/></sensor>
+  <sensor><jointpos name="encoder" joint="j"/><magnetometer name="compass" site="spot"/></sensor>
   <equality><connect name="idle" body1="b" anchor="0 0 0" active="false"/><tendon name="tied" tendon1="rope"/></equality>
   <contact><exclude body1="b" body2="c"/></contact>
   <keyframe><key name="home" qpos="0 1 0 0 0 0"/></keyframe>
@@ -203,7 +204,7 @@ def test_one_warning_names_all_that_is_left_out(tmp_path):
         str(path), "density", "wind", "which needs all meshes of the file (1: b)", "joint limits (1: j)",
         "dry friction of joints (1: j)", "springs of ball and free joints (1: k)",
         "springdamper", "contacts (3: ball, other, weight)", "geom 'other'", "lost.stl",
-        "actuators with activation dynamics (1: flexor)", "tied",
+        "actuators with activation dynamics (1: flexor)", "compass (magnetometer)", "tied",
     ):  # fmt: skip
         assert words in message, words
     for words in ("eye", "lamp", "encoder", "idle", "flux"):  # say nothing about the motion

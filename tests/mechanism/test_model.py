@@ -5,7 +5,7 @@ from mechanisms import random_mechanism
 
 FOR_USERS = {
     "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "text", "info", "compile", "compile_formulas", "with_parameters",
+    "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
 }  # fmt: skip
 
 

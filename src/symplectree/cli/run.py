@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from symplectree.cli.files import (
@@ -20,11 +21,13 @@ from symplectree.cli.files import (
     write_plot,
 )
 from symplectree.cli.say import Misuse, note, report, summarize, waiting
-from symplectree.errors import ConvergenceError, ResultError
+from symplectree.dynamics.arguments import velocity as velocity_vector
+from symplectree.errors import ConvergenceError, ModelError, ResultError
 from symplectree.integrators import RK4, Adaptive, Method, Reduced, SemiImplicitEuler, Variational
 from symplectree.io.results import SUFFIXES
 from symplectree.mechanism import Mechanism, Model
 from symplectree.mechanism.doubts import start_questions
+from symplectree.mechanism.keyframes import keyframe_of
 from symplectree.simulation.simulate import resume as go_on
 from symplectree.simulation.simulate import simulate
 from symplectree.simulation.trajectory import Trajectory
@@ -48,6 +51,7 @@ def run(
     *,
     duration: float | None = None,
     dt: float | None = None,
+    start: str | None = None,
     set: Named = None,
     velocity: Named = None,
     force: Named = None,
@@ -68,13 +72,15 @@ def run(
 ) -> None:
     """Simulate a model, and save, plot or animate the run.
 
-    The start is that of the file, `(initial …)`; `--set` changes it. Loops that do not close there are closed, and you are
-    told. Coordinates without mass (lengths of strings) are held. A run that goes to a `.nc` file can be killed and resumed.
+    The start is that of the file, `(initial …)`, or the keyframe that `--start` names; `--set` changes it. Loops that do
+    not close there are closed, and you are told. Coordinates without mass (lengths of strings) are held. A run that goes
+    to a `.nc` file can be killed and resumed.
 
     ```sh
     symplectree run arm.sexp --duration 10 --dt 0.01 --out run.nc
     symplectree run arm.sexp --set shoulder=0.7 --set elbow=0.1 --plot run.png
     symplectree run arm.sexp --html run.html
+    symplectree run arm.sexp --start raised
     symplectree run four_bar --velocity crank=0 --method rk4 --dt 0.001
     symplectree run screw_jack --force torque=4 --duration 1 --dt 0.002
     symplectree run --resume run.nc --duration 20
@@ -84,6 +90,8 @@ def run(
         model: A file (.sexp, .urdf, .xml), or the name of a shipped model; `symplectree demo --list` names them.
         duration: Simulated time [s]; 10 when left out, or, with --resume, as it was.
         dt: Length of a step [s]; 0.01 when left out.
+        start: NAME, a keyframe of the model: where it starts, with its velocities and controls, which --set, --velocity
+            and --force change.
         set: NAME=VALUE, where a coordinate starts (rad, m); several numbers of a joint are joined by commas.
         velocity: NAME=VALUE, how fast a coordinate starts (rad/s, m/s); at rest when left out.
         force: NAME=VALUE, a constant force of an input or on a coordinate (N, N·m).
@@ -107,7 +115,7 @@ def run(
         writable(path, endings)
     begin = time.perf_counter()
     if resume is not None:
-        fresh = (model, dt, set, velocity, force, hold, method, action, order, accuracy, solver, save_every, out)
+        fresh = (model, dt, start, set, velocity, force, hold, method, action, order, accuracy, solver, save_every, out)
         if any(given is not None for given in (*fresh, base, packages)):
             raise Misuse(
                 "--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot"
@@ -127,7 +135,7 @@ def run(
             "save_every": 1 if save_every is None else save_every,
             "progress": LATER,
         }
-        traj = _new(mechanism, _values("--set", set), hold or [], out, settings)
+        traj = _new(mechanism, start, _values("--set", set), hold or [], out, settings)
     report("computed", f"in {time.perf_counter() - begin:.2f} s")
     _finish(traj, out or resume, html, video, plot)
 
@@ -149,11 +157,18 @@ def _finish(traj: Trajectory, saved: Path | None, html: Path | None, video: Path
 
 
 def _new(
-    mechanism: Mechanism, start: dict[str, Any], hold: list[str], out: Path | None, settings: dict[str, Any]
+    mechanism: Mechanism,
+    keyframe: str | None,
+    given: dict[str, Any],
+    hold: list[str],
+    out: Path | None,
+    settings: dict[str, Any],
 ) -> Trajectory:
     built = mechanism.build()
-    q0 = start_of(built, mechanism.initial, start)
-    for question in start_questions(built, start):
+    if keyframe is not None:
+        settings |= _with_keyframe(built, keyframe, settings)
+    q0 = start_of(built, mechanism.initial if keyframe is None else keyframe, given)
+    for question in start_questions(built, given):
         note(f"question: {question}")
     held = {name: q0[built.coordinates.index(name)] for name in built.massless}
     if held:
@@ -168,6 +183,21 @@ def _new(
         if out is not None and partial is not None:
             note(f"note: {out} holds the run up to {partial.t[-1]:g} s")
         raise
+
+
+def _with_keyframe(model: Model, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Velocities and controls of a keyframe, over which those that the user gave are laid."""
+    try:
+        keyframe = keyframe_of(model, name)
+    except ModelError as error:
+        raise Misuse(f"--start {name}: {error}") from None
+    v0 = np.array(keyframe.v)
+    for own, value in (settings["v0"] or {}).items():
+        values = velocity_vector(model, {own: value})
+        part = model.joints[own].v if own in model.joints else model.velocities.index(own)
+        v0[part] = values[part]
+    forces = {**keyframe.controls, **(settings["forces"] or {})}
+    return {"v0": v0 if np.any(v0) or settings["v0"] else None, "forces": forces or None}
 
 
 def _resumed(path: Path, duration: float | None) -> Trajectory:

@@ -48,7 +48,7 @@ def balance(
 
     q: array or names. q_weight, v_weight, effort: weights of displacement, velocity and control, as of `QuadraticCost`.
     dt: [s], of the loop that will apply the feedback. forces: controls that hold q; found when left out.
-    limits: (lowest, highest) control, which the feedback keeps.
+    limits: (lowest, highest) control, or "model", which the feedback keeps.
 
     Raises ModelError when no constant controls hold q, and when the controls do not stabilise it, with the eigenvalues.
     """

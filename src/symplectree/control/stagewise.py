@@ -90,7 +90,8 @@ class StagewiseNewton(Problem):
 
     model: its inputs, or the nv forces when it has none, are the controls, constant over a step.
     cost: a sum of costs (`symplectree.control`). steps or duration [s]; dt [s]; method: of second order, variational.
-    limits: (lowest, highest) control, numbers or one for each; motions always keep them.
+    limits: (lowest, highest) control, numbers or one for each, or "model" for those of `model.limits`; motions always keep
+        them.
     end: (q, v) to be at after the last step, each None (free), an array, or a mapping that fixes what it names; v = 0 is
         rest. It is reached exactly: once near, multipliers of the end are part of Newton's step (`reach`).
     frames: where frames end, by name: a pose (4, 4), a rotation (3, 3) or a position (3,) [m] in the world.

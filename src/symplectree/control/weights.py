@@ -9,8 +9,10 @@ import numpy as np
 
 from symplectree.control.charts import Chart
 from symplectree.dynamics.arguments import configuration, velocity
+from symplectree.elements import JointForce
 from symplectree.errors import ModelError
 from symplectree.integrators import Variational
+from symplectree.joints import JointLimits
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.simulation.simulate import chosen
@@ -137,12 +139,16 @@ def control_rows(horizon: Horizon, given: Any, what: str) -> Array:
 
 
 def control_limits(horizon: Horizon, limits: Any) -> tuple[Array, Array]:
-    """(lower, upper) of the controls, (nu,) each; infinite where there is none."""
+    """(lower, upper) of the controls, (nu,) each; infinite where there is none. "model" takes those of the model."""
     n = len(horizon.controls)
+    if isinstance(limits, str) and limits == "model":
+        return model_limits(horizon)
     if limits is None:
         return np.full(n, -np.inf), np.full(n, np.inf)
     if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise ModelError(f"limits are {shown(limits)}; give (lowest, highest), each a number or one for each control")
+        raise ModelError(
+            f"limits are {shown(limits)}; give (lowest, highest), each a number or one for each control, or 'model'"
+        )
     lower, upper = (np.array(control_rows(horizon, x, "limits")).reshape(-1) for x in limits)
     if lower.shape != (n,) or upper.shape != (n,) or np.any(np.isnan(lower)) or np.any(np.isnan(upper)):
         raise ModelError(f"limits take one number for each of {n} controls")
@@ -150,6 +156,26 @@ def control_limits(horizon: Horizon, limits: Any) -> tuple[Array, Array]:
         if not low < high:
             raise ModelError(f"limits of control {name!r} are {low:g} and {high:g}; the first must be below the second")
     return lower, upper
+
+
+def model_limits(horizon: Horizon) -> tuple[Array, Array]:
+    """What `model.limits` say of the controls: of an input its range, or the force of the coordinate that it drives; of a
+    force that of its coordinate; of a rate the speed."""
+    model = horizon.model
+    driven = {e.value: e.coordinate for e in model.elements if isinstance(e, JointForce) and isinstance(e.value, str)}
+    ranges = []
+    for k, name in enumerate(horizon.controls):
+        own = model.limits.get(name, JointLimits())
+        if k >= len(model.inputs) and horizon.prescribed:
+            speed = np.inf if own.velocity is None else own.velocity
+            ranges.append((-speed, speed))
+        elif name in model.inputs:
+            force = model.limits.get(driven.get(name, ""), JointLimits()).force_range
+            ranges.append(force if own.control is None else own.control)
+        else:
+            ranges.append(own.force_range)
+    low, high = np.array(ranges, dtype=float).reshape(-1, 2).T
+    return low.copy(), high.copy()
 
 
 def exact_method(method: Any) -> Variational:

@@ -7,12 +7,15 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.mechanism.keyframes import keyframe_of
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.validation import array_or_empty, counted, real_array, shown
 
 
 def configuration(model: Model, q: Any, name: str = "q") -> Array:
-    """q as an array (..., nq): from numbers, or by names over the neutral configuration."""
+    """q as an array (..., nq): from numbers, by names over the neutral configuration, or that of a keyframe by its name."""
+    if isinstance(q, str):
+        return np.array(keyframe_of(model, q).q)
     if isinstance(q, Mapping):
         return _by_name(model, q, model.neutral.copy(), name, velocity=False)
     return _array(q, model.nq, name, ("coordinate", "coordinates"))

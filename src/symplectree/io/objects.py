@@ -20,13 +20,14 @@ from symplectree.errors import ModelError
 from symplectree.io.functions import FUNCTIONS, read_function, write_function
 from symplectree.io.layout import Form, flat, number, text
 from symplectree.io.reader import Node, Source, meant, nearest, shown
-from symplectree.joints import Joint, SymbolicJoint
+from symplectree.joints import Joint, JointLimits, SymbolicJoint
+from symplectree.joints.limits import checked_limits
 from symplectree.mechanism.mechanism import Frame
 from symplectree.validation import real_array
 from symplectree.validation import shown as shown_value
 
 RESERVED = {"system", "mechanical-system", "gravity", "initial", "world", "link", "frame", "shape", *FUNCTIONS}
-RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz"}
+RESERVED |= {"tx", "ty", "tz", "rx", "ry", "rz", "keyframe", "limits"}
 TRUTH = {"true": True, "false": False}
 DEEPEST = 3  # lists in lists in lists: no value needs more
 
@@ -91,6 +92,8 @@ def read_object(source: Source, node: Node, cls: type) -> Any:
 def _option(source: Source, owner: Node, item: Node, hint: Any) -> Any:
     values = item.value[1:]
     what = f"{item.keyword} of {owner.keyword}"
+    if JointLimits in _alternatives(hint):
+        return read_object(source, item, JointLimits)
     if not values:
         raise source.error(item.value[0].at, f"{what} has no value; it takes {described(hint)}")
     if len(values) > 1 and (_is_function(hint) or not _lists(hint)):
@@ -267,6 +270,8 @@ def _written_field(value: Any, hint: Any, what: str) -> list[str | Form]:
             return [write_function(value, what.split()[0])]
         except ModelError as error:
             raise ModelError(f"{what} cannot be written: {error}") from None
+    if isinstance(value, JointLimits):
+        return write_fields(checked_limits(what, value), what).items[1:]
     if bool in _alternatives(hint):
         return [next(word for word, meant in TRUTH.items() if meant == bool(value))]
     written = _written_value(value, what)

@@ -12,6 +12,7 @@
 | iterations, substeps | interval | of the solver, between two states |
 | multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
 | rates | t, velocity | velocities of prescribed coordinates |
+| sensor_NAME | t, sensor_NAME_part | what the sensor of that name shows; its parts, and their units |
 | coordinate, velocity, row, prescribed | themselves | names |
 | coordinate_unit, velocity_unit, momentum_unit | | units, where they are not all the same |
 | model | | the mechanism's text, as `loads` takes it |
@@ -29,6 +30,7 @@ import numpy as np
 
 from symplectree.errors import ModelError, ResultError
 from symplectree.io.same_model import check_model
+from symplectree.io.sensor_variables import Variable, sensor_variables
 from symplectree.mechanism.model import Model
 from symplectree.simulation.run_record import Restart, Settings
 from symplectree.simulation.trajectory import Trajectory
@@ -63,15 +65,6 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Variable:
-    """A table: its dimensions by name, the numbers (or texts), its unit."""
-
-    dimensions: tuple[str, ...]
-    values: Any
-    unit: str = ""
-
-
-@dataclass(frozen=True)
 class Record:
     """All of a trajectory: tables by name, and attributes, which are numbers and short texts."""
 
@@ -103,6 +96,7 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
         for name in ("kinetic", "potential", "energy"):
             variables[name] = Variable(("t",), getattr(trajectory, name), "J")
         variables["interval"] = Variable(("interval",), trajectory.t_forces, "s")
+        variables |= sensor_variables(trajectory)
         if model.rows:
             variables["constraint_error"] = Variable(("t",), trajectory.constraint_error)
     for name, values in trajectory.recorded.items():

@@ -9,7 +9,10 @@
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | actuators, fixed tendons, gravcomp | Motor, PositionServo and so on with the same names (`robots/actuators.py`), Tendon, SpatialWrench |
+| limit, range, actuatorfrcrange, frictionloss, ctrlrange | `m.limits`; of joints, runs do not enforce them |
 | site | a frame |
+| sensor | `m.sensors`, as `symplectree.io.robots.sensors` says |
+| key | `m.keyframes`; the one named "home" is `m.initial`, too |
 | visual, geom | `m.shapes` |
 
 URDF's planar joint becomes three, `name_TX`, `name_TY`, `name_RZ`. Everything else that changes the motion is named in
@@ -30,13 +33,16 @@ from symplectree.errors import ModelError
 from symplectree.io.reader import Source
 from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
+from symplectree.io.robots.keyframes import add_keyframes
 from symplectree.io.robots.leftovers import note_leftovers
+from symplectree.io.robots.limits import add_limits
 from symplectree.io.robots.loops import release_still_directions
 from symplectree.io.robots.masses import add_masses, without_mass
 from symplectree.io.robots.meshes import MeshFinder, Packages
 from symplectree.io.robots.old_settings import is_obsolete, modern_text
 from symplectree.io.robots.reading import Reading, listed
 from symplectree.io.robots.repair import mend_inertials
+from symplectree.io.robots.sensors import add_sensors
 from symplectree.io.robots.shape_masses import shape_masses
 from symplectree.io.robots.tree import add_tree
 from symplectree.io.robots.urdf import add_urdf_shapes, check_structure, note_urdf_leftovers, physics_only
@@ -123,6 +129,9 @@ def _converted(r: Reading, root: ElementTree.Element, density: float | None) -> 
     add_masses(r, shape_masses(r, root, density) if density is not None else None)
     add_elements(r)
     release_still_directions(r)
+    add_keyframes(r)
+    add_limits(r, root if r.urdf else None)
+    add_sensors(r)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)

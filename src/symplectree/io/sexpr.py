@@ -8,7 +8,9 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | --- | --- |
 | `(system part …)`, `(mechanical-system part …)` | the model; its parts are the forms below, in any order |
 | `(gravity x y z)` | acceleration; without it that of `Mechanism()`, (0, 0, -9.81) |
-| `(initial ("joint" q …) …)` | where to start, kept in `Mechanism.initial` |
+| `(initial ("joint" q …) …)` | where to start, kept in `Mechanism.initial`; without it, the configuration of keyframe "home" |
+| `(keyframe "name" (q ("joint" q …) …) (v …) (controls ("input" u) …) (time t))` | a named start, kept in `Mechanism.keyframes`; q and v may be all numbers in a row |
+| `(limits "name" (lower x) (upper x) (velocity x) (force x) (friction x) (control x y))` | what a coordinate, joint or input can do, kept in `Mechanism.limits`; joints take it as an option, too: `(revolute "q" (limits -1 1))` |
 | `(world option …)` | masses that are fixed to the world: `mass`, `com`, `inertia`, `add-mass` |
 | frame | one of the next three; frames written inside another hang on it, the others on the world |
 | `(tx value option … frame …)`, also `ty tz rx ry rz` | a step along or about one axis; the value is a number (fixed), or `"name"` or `(d "name")` (a coordinate); options `name`, `mass`, `add-mass`, `parent` |
@@ -24,6 +26,7 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | joint | `(fixed)`, `(revolute "q" (axis "y") (armature 0.1))`, `prismatic`, `(screw "q" (pitch 0.1))`, `cylindrical`, `(universal "q" (axes "xy"))`, `(planar "q" (normal 0 0 1))`, `ball`, `free`, `(formula-joint "q" (pose …))`, `(curve-joint "q" (values …) (spin true))`, `surface-joint`, `surface-contact-joint`, `rolling-joint` |
 | element | `(spring "a" "b" (stiffness 20) (length 0.5) (name "s"))`, `(joint-damper "q" 0.1)`, `(joint-force "q" "input")`, … |
 | constraint | `(point-constraint "a" "b" 1 0 0)`, `(point-constraint "a" "b" "xz")`, `(gear-constraint "p" "q" (ratio -2) (eliminate true))`, `(joint-constraint "a" "b" (ball "x"))`, `(rolling-constraint "c" (pivoting false))`, … |
+| sensor | `(accelerometer "imu" "frame")`, `(joint-reaction "load" "joint" (part "force"))`, …, kept in `Mechanism.sensors` |
 | by formula | `(formula-potential (values …) (coordinates "q" "r"))`, or `(formula x (…))` of one coordinate; `formula-force`, `formula-constraint` |
 | `(shape "frame" "box" (size 1 2 3) (pose (…) (…) (…) (…)) (rgba …) (mesh "file") (scale …))` | what a frame looks like, kept in `Mechanism.shapes`; kinds and sizes as in `symplectree.mechanism.shapes` |
 | function | `(potential (table (x …) (y …)))`, `(profile (formula x (* 0.1 (cos x))))`; see `functions.py` |
@@ -40,13 +43,16 @@ from typing import Any
 from symplectree.elements import Element
 from symplectree.io.objects import keywords, read_object
 from symplectree.io.reader import Node, Source, meant, nearest, parse, shown, word
+from symplectree.io.system_parts import read_keyframe, read_limits, read_values
 from symplectree.joints import Fixed, Joint
 from symplectree.mechanism.frames import FrameLiteral
 from symplectree.mechanism.mechanism import Frame, Mechanism
 from symplectree.mechanism.shapes import Shape
+from symplectree.sensors import Sensor
 
 STEPS = ("tx", "ty", "tz", "rx", "ry", "rz")
 FRAMES = ("link", "frame", *STEPS)
+PARTS = ("gravity", "initial", "world", "shape", "keyframe", "limits")
 OPTIONS = {
     "step": ("name", "mass", "parent"),
     "link": ("at", "rotate", "mass", "com", "inertia", "parent"),
@@ -90,7 +96,7 @@ class _Grammar:
     def system(self, root: Node) -> None:
         mechanism, once = self.mechanism, set()
         self.frames["world"] = mechanism.world
-        elements = keywords(Element)
+        elements, sensors = keywords(Element), keywords(Sensor)
         for part in root.value[1:]:
             key = self._keyword(part, "the system")
             if key in ("gravity", "initial", "world"):
@@ -100,7 +106,11 @@ class _Grammar:
             if key == "gravity":
                 mechanism.gravity = self._numbers(part, 3)
             elif key == "initial":
-                self._initial(part)
+                mechanism.initial = read_values(self.source, part, "initial")
+            elif key == "keyframe":
+                read_keyframe(self.source, part, mechanism)
+            elif key == "limits":
+                read_limits(self.source, part, mechanism)
             elif key == "world":
                 options = self._options(part, part.value[1:], "world")
                 if options.children:
@@ -110,26 +120,19 @@ class _Grammar:
                 self._tree(part)
             elif key == "shape":
                 mechanism.shapes.append(read_object(self.source, part, Shape))
-            elif key in elements:
-                mechanism.add(read_object(self.source, part, elements[key]))
+            elif key in elements or key in sensors:
+                mechanism.add(read_object(self.source, part, elements.get(key) or sensors[key]))
             elif key in MISPRINTS:
                 name = MISPRINTS[key]
                 self.notes.append(f"{self.source.place(part.value[0].at)}: {key} is read as {name}")
                 part.value[0].value = name
                 mechanism.add(read_object(self.source, part, elements[name]))
             else:
-                known = (*FRAMES, "gravity", "initial", "world", "shape", *elements)
+                known = (*FRAMES, *PARTS, *elements, *sensors)
                 raise self.source.error(part.value[0].at, f"{part.value[0].value} is not known", nearest(key, known))
-
-    def _initial(self, part: Node) -> None:
-        for item in part.value[1:]:
-            if item.kind != "list" or len(item.value) < 2 or item.value[0].kind != "text":
-                raise self.source.error(item.at, 'initial takes ("name" value …) for each joint')
-            name = item.value[0].value
-            if name in self.mechanism.initial:
-                raise self.source.error(item.value[0].at, f'initial gives "{name}" twice')
-            values = tuple(self._number(n, f'initial value of "{name}"') for n in item.value[1:])
-            self.mechanism.initial[name] = values[0] if len(values) == 1 else values
+        home = mechanism.keyframes.get("home")
+        if "initial" not in once and home is not None and isinstance(home.q, dict):
+            mechanism.initial = dict(home.q)
 
     def _tree(self, root: Node) -> None:
         """Add a frame and all that hang on it, in the order of reading; a stack, since chains may be long."""
@@ -236,7 +239,7 @@ class _Grammar:
             else:
                 known: Collection[str] = (*OPTIONS[kind], "add-mass", *joints, *FRAMES)
                 what = f"{node.keyword} has no option {item.value[0].value}"
-                if key in keywords(Element) or key in ("gravity", "initial", "world", "shape"):
+                if key in keywords(Element) or key in keywords(Sensor) or key in PARTS:
                     hint = "it belongs to the system: perhaps a parenthesis is missing before it"
                 else:
                     hint = nearest(key, known)

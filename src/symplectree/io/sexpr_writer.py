@@ -5,7 +5,6 @@ is still open; otherwise, and in very long chains, it stands in the system and n
 stand for frames that were made by them; links and frames for all others.
 """
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -15,10 +14,12 @@ from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, lines, number, text
 from symplectree.io.objects import write_fields, write_object
+from symplectree.io.system_parts import write_keyframe, write_limits, write_values
 from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
 from symplectree.mechanism.inertia import vector
 from symplectree.mechanism.mechanism import Frame, Mass, Mechanism, with_frame_names
+from symplectree.sensors import Sensor
 from symplectree.validation import array_or_empty, shown
 
 NESTED = 20  # frames in frames, before a new line of descent begins
@@ -34,8 +35,11 @@ def write(mechanism: Mechanism) -> str:
     for i, element in enumerate(mechanism.elements):
         system.children.append(_element(mechanism, i, element))
     system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in mechanism.shapes]
-    if mechanism.initial:
-        system.children.append(Form(["initial", *_initial(mechanism.initial)]))
+    system.children += [_sensor(mechanism, sensor) for sensor in mechanism.sensors]
+    system.children += [write_limits(name, limits) for name, limits in mechanism.limits.items()]
+    system.children += [write_keyframe(name, keyframe) for name, keyframe in mechanism.keyframes.items()]
+    if mechanism.initial or "home" in mechanism.keyframes:  # else that keyframe would be read as the start
+        system.children.append(Form(["initial", *write_values("the mechanism", "initial", mechanism.initial)]))
     return "\n".join(lines(system)) + "\n"
 
 
@@ -100,7 +104,7 @@ def _moving_step(frame: Frame) -> tuple[str, str] | None:
     axis, name = joint.axis, joint.name  # type: ignore[attr-defined]
     if not isinstance(axis, str) or axis not in ("x", "y", "z"):
         return None
-    if not isinstance(name, str) or not _is_zero(joint.armature, ()):
+    if not isinstance(name, str) or not _is_zero(joint.armature, ()) or joint.limits is not None:
         return None
     return ("r" if isinstance(joint, Revolute) else "t") + axis, text(name)
 
@@ -155,6 +159,16 @@ def _element(mechanism: Mechanism, index: int, element: Any) -> Form:
     return write_object(written, what, Element)
 
 
+def _sensor(mechanism: Mechanism, sensor: Any) -> Form:
+    if not isinstance(sensor, Sensor):
+        raise ModelError(f"{shown(sensor)} is among the sensors of the mechanism, but is none, such as Gyro")
+    what = f"{type(sensor).__name__} {sensor.name!r}"
+    for value in vars(sensor).values():
+        if isinstance(value, Frame) and value.mechanism is not mechanism:
+            raise ModelError(f"{what}: frame {value.name!r} belongs to another mechanism")
+    return write_object(with_frame_names(sensor), what, Sensor)
+
+
 def _count(mechanism: Mechanism, names: Any) -> int:
     """How many numbers the named coordinates are; whole joints have several, and a name that nothing has counts one."""
     sizes = {f.joint.name: f.joint.nq for f in mechanism.tree if f.joint.nv > 0}
@@ -164,15 +178,6 @@ def _count(mechanism: Mechanism, names: Any) -> int:
     if names is None:
         return sum(sizes.values())
     return sum(sizes.get(name, 1) for name in ([names] if isinstance(names, str) else names))
-
-
-def _initial(initial: Any) -> list[str | Form]:
-    if not isinstance(initial, Mapping) or not all(isinstance(name, str) for name in initial):
-        raise ModelError(f"initial of the mechanism is {shown(initial)}; give values by name")
-    return [
-        Form([text(name), *_numbers("the mechanism", f"initial {name!r}", value, max(np.size(value), 1))])
-        for name, value in initial.items()
-    ]
 
 
 def _numbers(owner: str, quantity: str, value: Any, size: int = 3) -> list[str | Form]:

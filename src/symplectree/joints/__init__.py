@@ -7,6 +7,7 @@ from symplectree.joints.cylindrical import Cylindrical
 from symplectree.joints.fixed import Fixed
 from symplectree.joints.formula import FormulaJoint, SymbolicJoint
 from symplectree.joints.free import Free
+from symplectree.joints.limits import JointLimits
 from symplectree.joints.linkage import LinkageJoint
 from symplectree.joints.planar import Planar
 from symplectree.joints.prismatic import Prismatic
@@ -18,7 +19,7 @@ from symplectree.joints.surface_contact import SurfaceContactJoint
 from symplectree.joints.universal import Universal
 
 __all__ = [
-    "Ball", "CurveJoint", "Cylindrical", "Fixed", "FormulaJoint", "Free", "Joint", "LinkageJoint", "Planar", "Prismatic",
-    "Revolute", "RollingJoint", "Screw", "Step", "SurfaceContactJoint", "SurfaceJoint", "SymbolicJoint", "Universal",
-    "check_joint",
+    "Ball", "CurveJoint", "Cylindrical", "Fixed", "FormulaJoint", "Free", "Joint", "JointLimits", "LinkageJoint", "Planar",
+    "Prismatic", "Revolute", "RollingJoint", "Screw", "Step", "SurfaceContactJoint", "SurfaceJoint", "SymbolicJoint",
+    "Universal", "check_joint",
 ]  # fmt: skip

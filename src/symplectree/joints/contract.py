@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from symplectree.errors import ModelError
+from symplectree.joints.limits import JointLimits
 from symplectree.lie import AXES, Ad, Array, ad, axis_vector, exp_pose, inverse, pose, quaternion_matrix
 from symplectree.validation import array_or_empty, shown
 
@@ -60,7 +61,8 @@ class Joint:
     """Base of all joints: a name, coordinates in a vector space, and rotor inertia.
 
     `armature` is one number for all coordinates, or one for each (Ball and Free: one number for all); it is added to
-    the diagonal of the mass matrix, in the units that each coordinate has there.
+    the diagonal of the mass matrix, in the units that each coordinate has there. `limits` are kept in the model, for
+    each of its coordinates.
     """
 
     nq: ClassVar[int] = 1
@@ -68,6 +70,7 @@ class Joint:
 
     name: str
     armature: float | tuple[float, ...] = field(default=0.0, kw_only=True)
+    limits: JointLimits | None = field(default=None, kw_only=True)
 
     @property
     def neutral(self) -> Array:

@@ -108,7 +108,7 @@ class SymbolicJoint(Joint):
         if functions:
             return replace(self, **functions)  # type: ignore[arg-type]
         tape = PoseTape(self.tapes.pose)
-        return FormulaJoint(self.name, tape, self.nq, start=self.start, armature=self.armature)
+        return FormulaJoint(self.name, tape, self.nq, start=self.start, armature=self.armature, limits=self.limits)
 
     def tape(self, field_name: str, inputs: int, outputs: int) -> TapeFunction:
         """The function in a field as data, of so many symbols; raises ModelError unless it gives so many numbers."""

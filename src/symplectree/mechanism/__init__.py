@@ -2,7 +2,8 @@
 
 from symplectree.mechanism.build import build
 from symplectree.mechanism.frames import FrameLiteral, rx, ry, rz, tx, ty, tz
+from symplectree.mechanism.keyframes import Keyframe
 from symplectree.mechanism.mechanism import Frame, Mechanism
 from symplectree.mechanism.model import Model
 
-__all__ = ["Frame", "FrameLiteral", "Mechanism", "Model", "build", "rx", "ry", "rz", "tx", "ty", "tz"]
+__all__ = ["Frame", "FrameLiteral", "Keyframe", "Mechanism", "Model", "build", "rx", "ry", "rz", "tx", "ty", "tz"]

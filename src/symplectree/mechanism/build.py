@@ -1,6 +1,7 @@
 """From the description to the frozen Model: fold fixed frames, merge masses, number coordinates, check everything."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from symplectree.errors import ModelError
 from symplectree.formula.pose_formula import PoseFormula
 from symplectree.joints import Joint, Prismatic
 from symplectree.lie import Array, placement
+from symplectree.mechanism import keyframes, limits
 from symplectree.mechanism.followers import independent
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
@@ -94,11 +96,22 @@ def build(mechanism: Mechanism) -> Model:
     )
     model = replace(model, massless=coordinates_without_mass(model))
     model.freeze()
-    if not tables.eliminated:
-        return model
-    model = independent(model)
+    if tables.eliminated:
+        model = independent(model)
+    starts = keyframes.resolved(model, mechanism.keyframes)
+    model = replace(
+        model, keyframes=starts, limits=limits.gathered(model, mechanism), sensors=_sensors(model, mechanism)
+    )
     model.freeze()
     return model
+
+
+def _sensors(model: Model, mechanism: Mechanism) -> dict[str, Any]:
+    if not mechanism.sensors:
+        return {}
+    from symplectree.sensors.measure import checked_sensors
+
+    return checked_sensors(model, mechanism)
 
 
 def _length_frames(mechanism: Mechanism) -> list[Frame]:

@@ -45,6 +45,10 @@ def describe(model: Model) -> str:
         lines.append("to be prescribed, because they move no mass: " + ", ".join(model.massless))
     if model.inputs:
         lines.append("inputs: " + ", ".join(model.inputs))
+    if model.sensors:
+        lines.append("sensors: " + ", ".join(f"{n} ({type(s).__name__})" for n, s in model.sensors.items()))
+    if model.keyframes:
+        lines.append("keyframes: " + ", ".join(model.keyframes))
     if model.step_code is not None:
         seconds = model.step_code.seconds
         lines.append("step as native code, " + (f"compiled in {seconds:.2f} s" if seconds else "read from the cache"))

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from symplectree.elements import Element
 from symplectree.errors import ModelError
-from symplectree.joints import Fixed, Joint
+from symplectree.joints import Fixed, Joint, JointLimits
 from symplectree.validation import counted
 
 if TYPE_CHECKING:
     from symplectree.mechanism.frames import FrameLiteral
+    from symplectree.mechanism.keyframes import Keyframe
     from symplectree.mechanism.model import Model
     from symplectree.mechanism.shapes import Shape
+    from symplectree.sensors import Sensor
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,9 @@ class Mechanism:
 
     gravity: acceleration in world axes [m/s²].
     initial: where to start by name of coordinate or joint, for programs that run the mechanism; may be set by anyone.
+    keyframes: named starts with velocities and controls (`Keyframe`); `simulate(model, "home", …)` starts at one.
+    limits: by name of coordinate, joint or input: what it can do (`JointLimits`), over what joints say of themselves.
+    sensors: what is measured of it, by name (`Gyro`, `JointReaction`, …).
     shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
     """
 
@@ -126,6 +131,9 @@ class Mechanism:
         self.tree: list[Frame] = []
         self.elements: list[Element] = []
         self.initial: dict[str, Any] = {}
+        self.keyframes: dict[str, Keyframe] = {}
+        self.limits: dict[str, JointLimits] = {}
+        self.sensors: list[Sensor] = []
         self.shapes: list[Shape] = []
 
     def frames(self, *roots: FrameLiteral) -> Mechanism:
@@ -136,9 +144,12 @@ class Mechanism:
         self.world.frames(*roots)
         return self
 
-    def add(self, *elements: Element) -> Mechanism:
-        """Add springs, dampers and loads, and return the mechanism."""
-        self.elements.extend(elements)
+    def add(self, *elements: Element | Sensor) -> Mechanism:
+        """Add springs, dampers, loads and sensors, and return the mechanism."""
+        from symplectree.sensors import Sensor
+
+        self.elements.extend(element for element in elements if not isinstance(element, Sensor))
+        self.sensors.extend(element for element in elements if isinstance(element, Sensor))
         return self
 
     def build(self) -> Model:
@@ -151,12 +162,14 @@ class Mechanism:
         """The same description, which no longer changes with this one; elements name their frames."""
         copy = Mechanism(self.gravity)
         copy.world.masses, copy.initial = list(self.world.masses), dict(self.initial)
+        copy.keyframes, copy.limits = dict(self.keyframes), dict(self.limits)
         frames = {id(self.world): copy.world}
         for frame in self.tree:
             parent = None if frame.parent is None else frames.get(id(frame.parent), frame.parent)
             frames[id(frame)] = replace(frame, mechanism=copy, parent=parent, masses=list(frame.masses))
         copy.tree = [frames[id(frame)] for frame in self.tree]
         copy.elements = [with_frame_names(element) for element in self.elements]
+        copy.sensors = [with_frame_names(sensor) for sensor in self.sensors]
         return copy
 
     def to_sexpr(self) -> str:
@@ -225,7 +238,7 @@ class Mechanism:
         raise AttributeError(f"a Mechanism has no attribute {name!r}")
 
 
-def with_frame_names(element: Element) -> Element:
-    """The element with names in place of Frames."""
+def with_frame_names(element: Any) -> Any:
+    """The element or sensor with names in place of Frames."""
     frames = {f.name: value for f in fields(element) if isinstance(value := getattr(element, f.name), Frame)}
     return replace(element, **{name: frame.name for name, frame in frames.items()}) if frames else element

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from symplectree.elements import Element, ElementTables
 from symplectree.errors import ModelError
-from symplectree.joints import Joint
+from symplectree.joints import Joint, JointLimits
 from symplectree.lie import Array
 from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
     from symplectree.formula.pose_formula import PoseFormula
     from symplectree.mechanism.followers import Followers
+    from symplectree.mechanism.keyframes import Keyframe
     from symplectree.mechanism.mechanism import Mechanism
+    from symplectree.sensors import Sensor
     from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.variational_step_code import StepCode
 
@@ -35,7 +37,7 @@ KINDS = (
 
 FOR_USERS = frozenset((
     "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "text", "info", "compile", "compile_formulas", "with_parameters",
+    "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
 ))  # fmt: skip
 
 
@@ -76,6 +78,8 @@ class Model:
     | elements | springs, dampers, loads, each with its name | |
     | rows | names of the constraint rows | |
     | gravity | acceleration in world axes | (3,), m/s² |
+    | keyframes | by name: starts, as arrays q and v, with controls | |
+    | limits, sensors | by name: `JointLimits` of coordinates and inputs; what `traj.sensor(name)` measures | |
     | full | the model of all coordinates, where some follow others | |
     | text | the mechanism as a file holds it | |
     | info(), with_parameters(…), compile(), compile_formulas() | a picture in text; other numbers; native code | |
@@ -140,6 +144,9 @@ class Model:
     step_code: StepCode | None = field(default=None, repr=False)
     formula_code: FormulaCode | None = field(default=None, repr=False)
     followers: Followers | None = field(default=None, repr=False)
+    keyframes: Mapping[str, Keyframe] = field(default_factory=dict, repr=False)
+    limits: Mapping[str, JointLimits] = field(default_factory=dict, repr=False)
+    sensors: Mapping[str, Sensor] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         from symplectree.mechanism.info import size

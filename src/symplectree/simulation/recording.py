@@ -13,6 +13,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.simulation.applied import Applied
 from symplectree.simulation.run_record import Restart, Settings
 from symplectree.simulation.trajectory import Trajectory
 
@@ -52,6 +53,7 @@ class Recording:
         self.interval = restart_interval(model)
         self.watch = FormulaWatch(model, leaps=not run.compares_poses)
         self.recorded: dict[str, Array] = {}
+        self.applied: Applied | None = None
         self.done = 0  # number of the step after which the last saved state was reached
         self.q[0], self.x[0] = run.q, run.x
         self._rate_rows(0)
@@ -132,7 +134,9 @@ class Recording:
             given |= {"prescribed": self.prescribed.names, "rates": self.rates[:rows]}
         given[self.run.second] = self.x[:rows]
         settings = replace(self.settings, steps=self.steps)
-        return Trajectory(self.model, self.times(0), self.q[:rows], **given, settings=settings, restart=self.restart)
+        made = Trajectory(self.model, self.times(0), self.q[:rows], **given, settings=settings, restart=self.restart)
+        made.applied = self.applied
+        return made
 
     def times(self, first: int) -> Array:
         """Of the rows from number `first` on, up to now."""

@@ -22,6 +22,8 @@ from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.simulation.applied import Applied
+from symplectree.simulation.named_start import named_start
 from symplectree.simulation.prescribed_start import refused_start, tell_replaced
 from symplectree.simulation.progress import Progress
 from symplectree.simulation.recording import Recording
@@ -57,6 +59,8 @@ def simulate(
     """Move the model from (q0, v0) for `duration` in steps of `dt`, and return the trajectory.
 
     q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
+        q0 may be the name of a keyframe (`model.keyframes`): its loops are closed first, and its velocities and its
+        controls are then the defaults of v0 and forces. What is given counts alone.
     duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken, and a warning says
         where the run ends when a part of one is left. No step is shortened: equal ones keep the energy without drift.
     method: how to step; `Variational()` when left out.
@@ -82,6 +86,7 @@ def simulate(
     steps = _whole_steps(duration, dt)
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
+    q0, v0, forces = named_start(model, q0, v0, forces)
     motion = Prescribed(model, prescribed, float(dt), steps)
     q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None, given=(q0, v0))
     source, method = ForceSource(model, forces, steps), chosen(method)
@@ -94,7 +99,9 @@ def simulate(
         constant_forces(source),
         constant_motions(prescribed, motion),
     )
-    return _completed(Recording(model, run, settings, motion), progress, out)
+    recording = Recording(model, run, settings, motion)
+    recording.applied = Applied(forces, motion)
+    return _completed(recording, progress, out)
 
 
 def resume(
@@ -152,6 +159,7 @@ def resume(
     settings = replace(settings, steps=steps, method=_text(run, method))
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
+    recording.applied = Applied(forces, motion)
     return _completed(recording, progress, path, in_file=round(earlier.t[-1] / settings.dt))
 
 

@@ -1,4 +1,4 @@
-"""The states of a Stepper, kept while it steps."""
+"""The states of a Stepper, kept while it steps, and what sensors show in the last."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from symplectree.simulation.run_record import Settings
 from symplectree.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
+    from symplectree.sensors import Sensor
     from symplectree.simulation.stepper import Stepper
 
 
@@ -39,3 +40,20 @@ class StepRecord:
         t, q, v = (np.array([row[k] for row in rows]) for k in range(3))
         settings = Settings(stepper.dt, len(rows) - 1, 1, repr(stepper.method), None, None)
         return Trajectory(stepper.model, t, q, v=v, settings=settings)
+
+
+def measured(stepper: Stepper, sensor: str | Sensor) -> Array:
+    """What a sensor shows at the state of a stepper, under the forces of its last step and its controllers."""
+    from symplectree.sensors import States
+    from symplectree.sensors.measure import sensor_of
+
+    model, source, motion = stepper.model, stepper._forces, stepper._prescribed
+    q, v, count = stepper.q, stepper.v, round(stepper.t / stepper.dt)
+    memory = None if source.laws is None else np.array(source.laws.memory())
+    tau, inputs = (np.array(x)[None] for x in source.at(stepper.t, 0 if source.is_fixed else count, q, v, stepper.dt))
+    if memory is not None:
+        source.laws.recall(memory)
+    given = motion.acceleration(stepper.t)[None] if motion else None
+    found = sensor_of(model, sensor)
+    values = found.measure(States(model, q[None], v[None], tau, inputs, held=motion.velocities, given=given))
+    return values[0]

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,15 @@ from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 from symplectree.simulation.moved_coordinate import MovedCoordinate, given_as_numbers
+from symplectree.simulation.named_start import named_start
 from symplectree.simulation.recording import restart_interval
 from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
-from symplectree.simulation.step_record import StepRecord
+from symplectree.simulation.step_record import StepRecord, measured
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import check_seconds, required_dt, shown
+
+if TYPE_CHECKING:
+    from symplectree.sensors import Sensor
 
 ASK, FAILED = 1, 2  # what became of a call of the core, see core/bindings/stepper.cpp
 MOST_ROWS = 10_000  # steps between looks at the clock and at the keyboard, each of which takes a row of numbers
@@ -44,6 +48,7 @@ class StepperState:
     | tau, inputs | forces of the last step |
     | laws | what controllers remember |
     | moved | where coordinates that were prescribed as numbers are |
+    | controls | of the keyframe at which it was reset by name: forces of steps that are given none |
     """
 
     step: int
@@ -55,6 +60,7 @@ class StepperState:
     inputs: Array
     laws: Array
     moved: dict[str, Array]
+    controls: Any = None
 
 
 class Stepper:
@@ -114,6 +120,7 @@ class Stepper:
         self._take = self._loop.step
         self._turn, self._chunk = _Turn(self._loop), 1  # how many steps fit between two looks at the clock
         self._started: Run | None = None
+        self._controls: Any = None
         self._kept = StepRecord(self) if record else None
         self._watch = FormulaWatch(model, leaps=True)
         # Then all states between are kept, to go back to.
@@ -126,27 +133,32 @@ class Stepper:
     def reset(self, q: Any, v: Any = None) -> None:
         """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out.
 
-        Prescribed coordinates stay where they are.
+        q may be the name of a keyframe, whose velocities then count when v is left out, and whose controls are the forces
+        of all steps that are given none. Prescribed coordinates stay where they are.
         """
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
+            q, v, controls = named_start(self.model, q, v, None)
             given = q, v
             q, v = initial_state(self.model, q, v)
             q, v = consistent_start(self.model, q, v, self._prescribed, told=given[1] is None, given=given)
             self._forces = ForceSource(self.model, self._given["forces"], 1)  # controllers begin anew
             self._start(self.method, q, v)
             self._begin_count(0)
+            self._set_controls(controls)
 
     def step(self, forces: Any = None, *, n: int = 1, prescribed: Mapping[str, Any] | None = None) -> None:
-        """One step, or n, under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; none when
-        left out. Fastest is an array of floats, of which `input` tells the places by name.
+        """One step, or n, under constant `forces`: an array or a mapping, as one row of `simulate(forces=…)`; when
+        left out none, or the controls of the keyframe that it was reset to. Fastest is an array of floats, of which
+        `input` tells the places by name.
 
         prescribed: where coordinates that were prescribed as numbers are to be at the end of the step, by name, and stay
             in further ones; others stay.
 
         Raises ConvergenceError when a step cannot be taken; the state is that before it.
         """
+        forces = self._controls if forces is None else forces
         if prescribed is not None or (outcome := self._take(forces, n)) == ASK:
             return self._step_with_python(forces, n, prescribed)
         if outcome == FAILED:
@@ -170,6 +182,10 @@ class Stepper:
                 motion.hold()
             self._advance_for(steps)
 
+    def sensor(self, name: str | Sensor) -> Array:
+        """What a sensor of the model, by name, or another one shows now, under the forces of the last step."""
+        return measured(self, name)
+
     def trajectory(self) -> Trajectory:
         """All states since reset, or since a state was restored, of a stepper that was made with `record=True`."""
         if self._kept is None:
@@ -187,7 +203,7 @@ class Stepper:
             laws = np.array([] if source.laws is None else source.laws.memory())
             return StepperState(
                 step=self._loop.count, q=run.q.copy(), x=run.x.copy(), method=method, memory=run.memory(),
-                tau=source.tau.copy(), inputs=source.inputs.copy(), laws=laws, moved=moved,
+                tau=source.tau.copy(), inputs=source.inputs.copy(), laws=laws, moved=moved, controls=self._controls,
             )  # fmt: skip
 
     def restore(self, state: StepperState) -> None:
@@ -207,6 +223,7 @@ class Stepper:
             self._run.recall(state.memory)
             self._attach()
             self._begin_count(state.step)
+            self._controls = state.controls
             self._forces.tau[:], self._forces.inputs[:] = state.tau, state.inputs
             if self._forces.laws is not None:
                 self._forces.laws.recall(state.laws)
@@ -226,6 +243,13 @@ class Stepper:
     def _start(self, method: Method, q: Array, v: Array) -> None:
         self._started = method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
         self._attach()
+
+    def _set_controls(self, controls: dict[str, Any] | None) -> None:
+        """Forces of a keyframe, for `run` at once, and for steps that are given none."""
+        source = self._forces
+        source.set(controls)
+        plain = controls and self.model.inputs and not np.any(source.tau)  # an array of inputs is fastest
+        self._controls = source.inputs[0].copy() if plain else controls
 
     def _begin_count(self, step: int) -> None:
         """Count steps, and keep states, from here on."""

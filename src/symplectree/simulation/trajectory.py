@@ -20,6 +20,8 @@ from symplectree.simulation.state import State, coordinate_of, state_at, velocit
 from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
+    from symplectree.sensors import Sensor
+    from symplectree.simulation.applied import Applied
     from symplectree.simulation.run_record import Restart, Settings
 
 
@@ -43,7 +45,8 @@ class Trajectory:
     | t_forces | the times of multipliers and prescribed_forces, t[:-1] | (K,) s |
 
     `traj["elbow"]` is the course of a coordinate, `traj.velocity("elbow")` its velocity, `traj.pose("tip")` that of a
-    frame; `traj[10:20]` are some of the rows, `traj[-1]` is one of them, and `traj.at(3.2)` a state between.
+    frame, `traj.sensor("imu")` what a sensor shows; `traj[10:20]` are some of the rows, `traj[-1]` is one of them,
+    and `traj.at(3.2)` a state between.
 
     A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
     """
@@ -74,12 +77,16 @@ class Trajectory:
         self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
         self._multipliers, self.rates = multipliers, rates
         self.settings, self.restart = settings, restart
+        self.applied: Applied | None = None  # forces and prescribed motions, as long as they are known
         # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
         self.raw = p
         if v is not None:
             self.v = v
         if p is not None and not model.rows and not prescribed:
             self.p = p
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"applied": None}  # which may hold functions
 
     def __len__(self) -> int:
         return len(self.t)
@@ -125,9 +132,11 @@ class Trajectory:
             save_every=self.settings.save_every * (which.step or 1),
         )
         rates = None if self.rates is None else self.rates[rows]
-        return Trajectory(
+        part = Trajectory(
             self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates, settings=settings
         )
+        part.applied = self.applied
+        return part
 
     def at(self, t: Any) -> State:
         """The state at a time within the run [s], or at several: by cubic interpolation between the saved rows.
@@ -214,6 +223,18 @@ class Trajectory:
         """Pose of a frame over time, (K+1, 4, 4)."""
         return dynamics.pose(self.model, self.q, frame)
 
+    def sensor(self, name: str | Sensor, *, forces: Any = None) -> Array:
+        """What a sensor of the model, by name, or another one shows in each state, (K+1, …).
+
+        Accelerations and what joints carry follow from the states and the forces in them, those of the run.
+        forces: as of `simulate`; needed only where they were functions or controllers and the trajectory comes from a file
+            or a Stepper. Raises ModelError for an unknown name, and where forces are not known.
+        """
+        from symplectree.sensors.measure import sensor_of
+        from symplectree.simulation.applied import states_of
+
+        return sensor_of(self.model, name).measure(states_of(self, forces))
+
     def save(self, path: Any) -> None:
         """Write everything to a file. Its ending tells the format: `.nc` (netCDF4, which is HDF5), `.npz`, `.mat`, `.csv`.
 
@@ -246,8 +267,8 @@ class Trajectory:
         """Draw quantities over time, one panel for each unit; all coordinates when none is named.
 
         what: "energy", "coordinates", "velocities", "momentum", "constraint_error", "multipliers", "prescribed_forces", a
-            coordinate, joint or frame (its position) by name, "phase:NAME" for a coordinate's velocity over the coordinate,
-            or "path:FRAME" for the way of a frame in a plane.
+            sensor, coordinate, joint or frame (its position) by name, "phase:NAME" for a coordinate's velocity over the
+            coordinate, or "path:FRAME" for the way of a frame in a plane.
         path: where to write the picture, in the format that the ending says.
 
         Returns the figure, which opens no window.

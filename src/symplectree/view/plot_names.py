@@ -28,15 +28,17 @@ def not_plotted(trajectory: Trajectory, name: object) -> ModelError:
     model, whole = trajectory.model, quantities(trajectory)
     coordinates = list(dict.fromkeys([*model.full.coordinates, *model.full.joints]))
     frames = [frame for frame in model.frames[1:] if frame not in coordinates and not frame.startswith("#")]
-    known = [*whole, *coordinates, *frames]
+    sensors = list(model.sensors)
+    known = [*whole, *sensors, *coordinates, *frames]
     text, prefix = str(name), next((p for p in PREFIXES if str(name).startswith(p)), "")
     if prefix:
         known = frames if prefix == "path:" else list(model.coordinates)
         text = text.removeprefix(prefix).strip()
     near = [f"{prefix}{found}" for found in difflib.get_close_matches(text, known, n=3)]
     hint = f"did you mean {' or '.join(map(repr, near))}? There" if near else "there"
+    measured = f"; sensors {_listed(sensors)}" if sensors else ""
     return ModelError(
-        f"nothing that can be plotted is named {name!r}; {hint} are {', '.join(whole)}; coordinates "
+        f"nothing that can be plotted is named {name!r}; {hint} are {', '.join(whole)}{measured}; coordinates "
         f"{_listed(coordinates)}; positions of frames {_listed(frames) or 'world'}; 'phase:COORDINATE' and 'path:FRAME'"
     )
 

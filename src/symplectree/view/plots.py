@@ -128,6 +128,8 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
         return _prescribed_forces(trajectory)
     if isinstance(name, str) and name.startswith("phase:"):
         return [_phase_portrait(trajectory, name.removeprefix("phase:").strip())]
+    if isinstance(name, str) and name in model.sensors and not _is_coordinate(model, name):
+        return _sensor(trajectory, name)
     if isinstance(name, str) and name.removeprefix("path:") in model.frames and not _is_coordinate(model, name):
         return [
             _path(trajectory, name.removeprefix("path:")) if name.startswith("path:") else _position(trajectory, name)
@@ -138,6 +140,16 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
     place = model.joints.get(name)
     names = model.coordinates[place.q] if place is not None else (name,)
     return _by_unit(model, name, dict(zip(names, course.reshape(len(course), -1).T, strict=True)))
+
+
+def _sensor(trajectory: Trajectory, name: str) -> list[Panel]:
+    """What a sensor shows, a panel for each unit."""
+    model, sensor = trajectory.model, trajectory.model.sensors[name]
+    values = trajectory.sensor(name).reshape(len(trajectory), -1)
+    by_unit: dict[str, dict[str, Array]] = {}
+    for label, unit, curve in zip(sensor.labels(model), sensor.units(model), values.T, strict=True):
+        by_unit.setdefault(unit, {})[label] = curve
+    return [Panel(f"{name} [{unit}]" if unit else name, curves) for unit, curves in by_unit.items()]
 
 
 def _is_coordinate(model: Model, name: object) -> bool:

@@ -30,6 +30,7 @@ from symplectree.elements import (
     Thruster,
     VelocityServo,
 )
+from symplectree.io.robots.limits import is_limited
 from symplectree.io.robots.poses import angle
 from symplectree.io.robots.reading import Reading, new_name
 from symplectree.io.robots.tree import joint_kind, reference_value
@@ -78,6 +79,7 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
         element, reason = _element(r, actuator, joints, tendons, compiled, index)
         if element is None:
             r.note(f"actuators {reason}", [name])
+            r.inputs.append(None)
             continue
         limit = _joint_limit(joints.get(actuator.target)) if actuator.target in alone else None
         if limit is not None:
@@ -85,6 +87,7 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
             span = sorted(x / gear for x in limit)
             element = replace(element, force_range=_within(element.force_range, (span[0], span[1])))  # type: ignore[attr-defined, call-arg]
         r.mechanism.add(replace(element, name=name))
+        r.inputs.append(name)
 
 
 def add_gravity_compensation(r: Reading) -> None:
@@ -140,15 +143,6 @@ class _TendonEquality:
         for coefficient in reversed(self.polynomial):
             value = value * x + coefficient
         return stretched[0] - value
-
-
-def is_limited(element: Any, flag: str, span: str) -> bool:
-    """Does the file limit this, by its flag or by giving a range?"""
-    import mujoco
-
-    kinds, given = mujoco.mjtLimited, getattr(element, flag)
-    automatic = given == kinds.mjLIMITED_AUTO and element.compiler.autolimits and np.any(getattr(element, span))
-    return bool(given == kinds.mjLIMITED_TRUE or automatic)
 
 
 def _element(

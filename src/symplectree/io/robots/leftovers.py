@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from symplectree.io.robots.actuators import is_limited
 from symplectree.io.robots.elements import disabled
 from symplectree.io.robots.geoms import shown_name
+from symplectree.io.robots.limits import limits_motion
 from symplectree.io.robots.reading import Reading
 from symplectree.io.robots.tree import joint_kind
 
@@ -26,11 +26,6 @@ def note_leftovers(r: Reading) -> None:
         ("flexible bodies", r.spec.flexes), ("plugins", r.spec.plugins),
     ):  # fmt: skip
         r.note(what, [element.name or f"number {i + 1}" for i, element in enumerate(elements)])
-
-
-def limits_motion(joint: Any) -> bool:
-    """Does the file limit this joint?"""
-    return joint_kind(joint) != "free" and is_limited(joint, "limited", "range")
 
 
 def _turning_spring(joint: Any) -> bool:

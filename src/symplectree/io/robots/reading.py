@@ -44,6 +44,7 @@ class Reading:
     | base | "auto", "fixed" or "free" |
     | finder | where meshes are |
     | eliminate | are joints that mimic others to be no coordinates? |
+    | inputs | of each actuator: the input that it became, None where it became none |
     | leaders | by name of such a joint: the one that it mimics |
     | bodies, sites | by name: where they are, and which frame they became |
     | strict | are inertias that no body can have refused, and not repaired? |
@@ -67,6 +68,7 @@ class Reading:
     joint_names: set[str] = field(default_factory=set)
     element_names: set[str] = field(default_factory=set)
     leaders: dict[str, str] = field(default_factory=dict)
+    inputs: list[str | None] = field(default_factory=list)
 
     def error(self, message: str) -> ModelError:
         """An error that names the file."""

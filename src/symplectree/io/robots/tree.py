@@ -37,7 +37,7 @@ def joint_kind(joint: Any) -> str:
 
 
 def _name_all(r: Reading) -> None:
-    """Names for bodies, joints and sites that have none."""
+    """Names for bodies, joints, actuators and sites that have none."""
     bodies = [body for body in r.spec.bodies if body.name != r.spec.worldbody.name]
     r.frame_names |= {body.name for body in bodies}
     r.joint_names |= {joint.name for joint in r.spec.joints if joint.name}
@@ -47,6 +47,10 @@ def _name_all(r: Reading) -> None:
     for joint in r.spec.joints:
         if not joint.name:
             joint.name = new_name(joint.parent.name, r.joint_names)
+    inputs = {actuator.name for actuator in r.spec.actuators}
+    for actuator in r.spec.actuators:
+        if not actuator.name:
+            actuator.name = new_name(actuator.target or "actuator", inputs)
     sites = {site.name for site in r.spec.sites}
     for i, site in enumerate(r.spec.sites):
         if not site.name:
