@@ -9,7 +9,7 @@
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | actuators, fixed tendons, gravcomp | Motor, PositionServo and so on with the same names (`robots/actuators.py`), Tendon, SpatialWrench |
-| limit, range, actuatorfrcrange, frictionloss, ctrlrange | `m.limits`; of joints, runs do not enforce them |
+| limit, range, actuatorfrcrange, frictionloss | `m.limits`, which runs do not enforce |
 | site | a frame |
 | sensor | `m.sensors`, as `symplectree.io.robots.sensors` says |
 | key | `m.keyframes`; the one named "home" is `m.initial`, too |

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symplectree.errors import ModelError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def gathered(model: Model, mechanism: Mechanism) -> dict[str, JointLimits]:
-    """By name of coordinate or input: the limits of joints, and over these those of `mechanism.limits`.
+    """By name of coordinate or input: those of joints and actuators, and over these those of `mechanism.limits`.
 
     Limits of a joint of several coordinates are those of each of them; of Ball and Free joints, of the joint.
     Raises ModelError naming what cannot be.
@@ -28,10 +29,15 @@ def gathered(model: Model, mechanism: Mechanism) -> dict[str, JointLimits]:
         if place.joint.limits is not None:
             limits = checked_limits(f"limits of joint {place.joint.name!r}", place.joint.limits)
             found |= dict.fromkeys(_names(place, limits), limits)
+    for element in model.elements:
+        if (control := getattr(element, "control_range", None)) is not None:
+            found[str(element.name)] = replace(found.get(str(element.name), JointLimits()), control=tuple(control))
     if not isinstance(mechanism.limits, Mapping):
         raise ModelError(f"limits of the mechanism are {shown(mechanism.limits)}; give a dict of names to JointLimits")
     for name, given in mechanism.limits.items():
         limits = checked_limits(f"limits of {name!r}", given)
+        own = found.get(name, JointLimits()).control  # of an actuator of the same name
+        limits = replace(limits, control=own) if limits.control is None else limits
         if name in joints:
             found |= dict.fromkeys(_names(joints[name], limits), limits)
         elif name in model.full.velocities or name in model.inputs:

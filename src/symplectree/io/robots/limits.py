@@ -1,4 +1,4 @@
-"""Limits and dry friction of the file's joints and actuators, kept in `m.limits` by name of joint or input.
+"""Limits and dry friction of the file's joints, kept in `m.limits` by name; actuators know their own.
 
 Zeros, which many URDF files hold where nobody filled in a number, are no limits.
 """
@@ -17,7 +17,7 @@ from symplectree.joints.limits import checked_limits
 
 
 def add_limits(r: Reading, urdf: Element | None) -> None:
-    """Add the limits of every joint that the mechanism has, and of every input; `urdf`: the file's root, if it is one."""
+    """Add the limits of every joint that the mechanism has; `urdf`: the file's root, if it is one."""
     known = {frame.joint.name for frame in r.mechanism.tree if frame.joint.nv > 0}
     written = {} if urdf is None else {j.get("name", ""): j for j in urdf.findall("joint")}
     for joint in r.spec.joints:
@@ -33,11 +33,6 @@ def add_limits(r: Reading, urdf: Element | None) -> None:
         limits = checked_limits(f"{r.filename}: limits of joint {joint.name!r}", replace(limits, friction=friction))
         if limits != JointLimits():
             r.mechanism.limits[joint.name] = limits
-    for actuator, name in zip(r.spec.actuators, r.inputs, strict=False):
-        if name is not None and is_limited(actuator, "ctrllimited", "ctrlrange"):
-            low, high = map(float, r.numbers(f"ctrlrange of actuator {name!r}", actuator.ctrlrange))
-            before = r.mechanism.limits.get(name, JointLimits())  # of a joint of the same name
-            r.mechanism.limits[name] = replace(before, control=(low, high)) if low < high else before
 
 
 def _of_urdf(joint: Element) -> JointLimits:
