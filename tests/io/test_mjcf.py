@@ -141,6 +141,8 @@ def rows_in_mujoco(path, model, q, v):
     [
         '<connect body1="one" body2="four" anchor="0.1 0.2 0.3"/>', '<connect body1="three" anchor="0.1 0.2 0.3"/>',
         '<weld body1="three"/>', '<weld body1="two" body2="four"/>',
+        '<weld body1="two" body2="four" anchor="0.1 0.2 0.3"/>',
+        '<weld body1="one" body2="four" relpose="1 2 3 1 1 0 0" anchor="0.1 -0.2 0.3"/>',
         '<connect site1="s1" site2="s2"/>', '<weld site1="s1" site2="s2"/>',
         '<joint joint1="p" joint2="r" polycoef="0.1 2 0 0 0"/>', '<joint joint1="r" polycoef="0.3 0 0 0 0"/>',
         '<joint joint1="p" joint2="r" polycoef="0.1 2 0.3 -0.4 0.5"/>', '<joint joint1="p"/>',

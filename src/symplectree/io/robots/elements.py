@@ -163,7 +163,8 @@ def _body_equality(r: Reading, equality: Any, kind: str) -> None:
             )
         else:
             if np.any(data[6:10]):
-                between = pose(quaternion_matrix(data[6:10]), data[3:6])
+                R = quaternion_matrix(data[6:10])
+                between = pose(R, data[3:6] - R @ data[:3])  # relpose says where body 2 has its anchor
             a, b = one.frame.frame(new_name(f"{name}.1", r.frame_names), **placed(between)), two.frame
     r.mechanism.add((PointConstraint if kind == "connect" else WeldConstraint)(a.name, b.name))
 

@@ -29,7 +29,7 @@ def add_masses(r: Reading, from_shapes: dict[str, RigidMass] | None = None) -> N
         if mass.mass == 0 and not np.any(mass.inertia):
             continue
         place = r.bodies[name]
-        if r.urdf and place.carrier is r.mechanism.world:
+        if place.carrier is r.mechanism.world and (r.urdf or r.spec.compiler.fusestatic):
             continue  # never moves; Pinocchio and MuJoCo count its energy no more than that of the ground
         _, names, parts = lumps.setdefault(id(place.carrier), (place.carrier, [], []))
         names.append(name)
