@@ -11,6 +11,7 @@ from symplectree.constraints import (
     constraint_values,
     independent_rows,
     project_velocity,
+    reach,
 )
 from symplectree.dynamics import (
     bias_forces,
@@ -152,7 +153,7 @@ __all__ = [
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     "locked_inertia", "mechanical_connection", "shape_metric", "shape_derivatives",
     # runs
-    "simulate", "resume", "load_trajectory", "assemble", "independent_rows", "Stepper", "Trajectory", "linearize",
+    "simulate", "resume", "load_trajectory", "assemble", "reach", "independent_rows", "Stepper", "Trajectory", "linearize",
     "Linearizer", "Linearization", "PD", "PID", "Table", "StateFeedback",
     "Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors

@@ -159,8 +159,10 @@ def test_files(tmp_path):
     with pytest.raises(st.ModelError, match="the forces of this run were functions"):
         loaded.sensor("pivot")
     np.testing.assert_array_equal(loaded.sensor("pivot", forces={"motor": 3.0}), by_function.sensor("pivot"))
-    with pytest.warns(UserWarning, match="what sensors show .* is left out"):
-        loaded.to_dataset()
+    np.testing.assert_array_equal(loaded.sensor("gyro"), by_function.sensor("gyro"))  # which needs no forces
+    with pytest.warns(UserWarning, match=r"what sensors show \(imu, shake, pivot, torque\) is left out"):
+        data = loaded.to_dataset()
+    assert "sensor_gyro" in data and "sensor_imu" not in data
 
 
 def test_plots():

@@ -49,6 +49,9 @@ def test_a_stepper_keeps_the_controls(name):
     for each in (stepper, other):
         each.step(n=10)
         np.testing.assert_allclose(each.q, expected.q[-1], atol=1e-13)
+    stepper.reset(name)
+    stepper.run(20)
+    np.testing.assert_allclose(stepper.q, expected.q[-1], atol=1e-13)
     stepper.reset([0.3, 0], [0, 1])
     stepper.step()
     plain = st.simulate(model, [0.3, 0], v0=[0, 1], duration=0.01, dt=0.01)

@@ -8,8 +8,9 @@ from symplectree.constraints.dynamics import (
     project_velocity,
 )
 from symplectree.constraints.element_check import check_element
+from symplectree.constraints.inverse_kinematics import ReachResult, reach
 
 __all__ = [
-    "assemble", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values", "independent_rows",
-    "project_velocity",
+    "ReachResult", "assemble", "check_element", "constrained_dynamics", "constraint_jacobian", "constraint_values",
+    "independent_rows", "project_velocity", "reach",
 ]  # fmt: skip

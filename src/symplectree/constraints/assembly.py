@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symplectree.constraints.dynamics import constraint_jacobian, constraint_values, velocity_places
 from symplectree.dynamics import jacobian, pose, retract
@@ -56,12 +57,17 @@ def _closed(model: Model, q: Array, loose: Array) -> Array:
     pairs = [pair for e in model.elements if isinstance(e, Constraint) for pair in e.same_directions()]
     if pairs:  # first so that hinges and welds are not closed the wrong way round
         q = _minimised(model, q, loose, lambda q: _with_directions(model, q, pairs), 1e-6)
+    return close_loops(model, q, loose)
+
+
+def close_loops(model: Model, q: Array, loose: NDArray[Any]) -> Array:
+    """q moved along its loose velocities until the rows of constraints are met, or fall no more."""
     rows = holonomic_rows(model)
-    if rows:
-        q = _minimised(
-            model, q, loose, lambda q: (constraint_values(model, q)[rows], constraint_jacobian(model, q)[rows]), 1e-14
-        )
-    return q
+    if not rows:
+        return q
+    return _minimised(
+        model, q, loose, lambda q: (constraint_values(model, q)[rows], constraint_jacobian(model, q)[rows]), 1e-14
+    )
 
 
 def holonomic_rows(model: Model) -> list[int]:

@@ -27,13 +27,14 @@ def sensor_variables(trajectory: Trajectory) -> dict[str, Variable]:
     model, found = trajectory.model, {}
     if not model.sensors:
         return {}
-    missing, reason = [], ""
-    try:
-        states = states_of(trajectory)
-    except ModelError as error:
-        missing, reason = list(model.sensors), str(error)
-    for name, sensor in model.sensors.items() if not missing else ():
-        values = sensor.measure(states).reshape(len(trajectory), -1)
+    missing, reason, states = [], "", states_of(trajectory)
+    for name, sensor in model.sensors.items():
+        try:
+            values = sensor.measure(states).reshape(len(trajectory), -1)
+        except ModelError as error:
+            missing.append(name)
+            reason = str(error)
+            continue
         units, table = sensor.units(model), f"sensor_{re.sub(r'[^0-9A-Za-z_.+-]', '_', name)}"
         while table in found:
             table += "_"

@@ -12,6 +12,7 @@ A sensor is a frozen dataclass with a name, added to a mechanism. For a model it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -59,12 +60,12 @@ class Sensor:
 
 
 class States:
-    """K states of a model and the forces in them; accelerations and multipliers are found when they are asked for.
+    """K states of a model and the forces in them; forces, accelerations and multipliers are found when they are asked for.
 
     | name | meaning | shape |
     | --- | --- | --- |
     | q, v | configurations, velocities | (K, nq), (K, nv) |
-    | tau, inputs | generalized forces besides all elements, and values of inputs | (1 or K, nv), (1 or K, inputs) |
+    | tau, inputs | forces besides all elements, and values of inputs, from `forces()` | (1 or K, nv), (1 or K, inputs) |
     | held, given | indices of velocities whose motion is given, and accelerations of these | , (K, nv) |
     | a, multipliers | accelerations, and forces of the constraint rows (JM09 (36)) | (K, nv), (K, rows) |
     """
@@ -74,18 +75,29 @@ class States:
         model: Model,
         q: Array,
         v: Array,
-        tau: Array,
-        inputs: Array,
+        forces: Callable[[], tuple[Array, Array]],
         *,
         held: Array | None = None,
         given: Array | None = None,
         a: Array | None = None,
     ) -> None:
-        self.model, self.q, self.v, self.tau, self.inputs = model, q, v, tau, inputs
+        self.model, self.q, self.v, self._forces = model, q, v, forces
         self.held = np.zeros(0) if held is None else np.asarray(held, dtype=float)
         self.given = np.zeros_like(v) if given is None else given
         if a is not None:
             self.a = a
+
+    @cached_property
+    def _applied(self) -> tuple[Array, Array]:
+        return self._forces()
+
+    @property
+    def tau(self) -> Array:
+        return self._applied[0]
+
+    @property
+    def inputs(self) -> Array:
+        return self._applied[1]
 
     @cached_property
     def a(self) -> Array:

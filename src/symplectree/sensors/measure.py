@@ -37,8 +37,8 @@ def measure(
     ready = dict(zip(arrays, common_rows(arrays), strict=True))
     lead = ready["q"].shape[:-1]
     rows = {name: x.reshape(-1, x.shape[-1]) for name, x in ready.items()}
-    forces = rows.get("tau", np.zeros((1, model.nv)))
-    states = States(model, rows["q"], rows["v"], forces, inputs_vector(model, inputs)[None], a=rows.get("a"))
+    forces = rows.get("tau", np.zeros((1, model.nv))), inputs_vector(model, inputs)[None]
+    states = States(model, rows["q"], rows["v"], lambda: forces, a=rows.get("a"))
     values = found.measure(states)
     return values.reshape((*lead, *values.shape[1:]))
 

@@ -28,12 +28,12 @@ class Applied:
 def states_of(trajectory: Trajectory, forces: Any = None) -> States:
     """The states of a trajectory with the forces in them, for sensors.
 
-    forces: as of `simulate`, where the trajectory does not know them any more. Raises ModelError where they are needed.
+    forces: as of `simulate`, where the trajectory does not know them any more; ModelError is raised where a sensor asks for
+        them in vain.
     """
     from symplectree.sensors import States
 
     model, motion = trajectory.model, trajectory.applied and trajectory.applied.prescribed
-    tau, inputs = _forces(trajectory, forces)
     held = np.array([model.velocities.index(name) for name in trajectory.prescribed], dtype=float)
     given: Array | None = None
     if len(held):
@@ -42,7 +42,7 @@ def states_of(trajectory: Trajectory, forces: Any = None) -> States:
             given = np.array([motion.acceleration(float(t)) for t in trajectory.t])
         elif trajectory.rates is not None and len(trajectory) > 2:
             given = np.gradient(trajectory.rates, trajectory.t, axis=0, edge_order=2)
-    return States(model, trajectory.q, trajectory.v, tau, inputs, held=held, given=given)
+    return States(model, trajectory.q, trajectory.v, lambda: _forces(trajectory, forces), held=held, given=given)
 
 
 def _forces(trajectory: Trajectory, forces: Any) -> tuple[Array, Array]:

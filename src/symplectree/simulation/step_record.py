@@ -55,5 +55,5 @@ def measured(stepper: Stepper, sensor: str | Sensor) -> Array:
         source.laws.recall(memory)
     given = motion.acceleration(stepper.t)[None] if motion else None
     found = sensor_of(model, sensor)
-    values = found.measure(States(model, q[None], v[None], tau, inputs, held=motion.velocities, given=given))
+    values = found.measure(States(model, q[None], v[None], lambda: (tau, inputs), held=motion.velocities, given=given))
     return values[0]
