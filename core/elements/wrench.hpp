@@ -1,8 +1,8 @@
 // A torque and a force on a frame, in its axes or in those of the world.
 #pragma once
 
-#include "kinematics/poses_twists.hpp"
-#include "model/model.hpp"
+#include "model/rows/wrench.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 
