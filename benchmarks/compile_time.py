@@ -3,9 +3,10 @@
     python benchmarks/compile_time.py [TREE] [--optimization -O3] [--only core/dynamics]
 
 Every source file below core/ of TREE (default: this checkout) is compiled once, without a cache, by the command that CMake
-writes for it, one after another; its cost is the compiler's user CPU time. The compiler also names the headers that each file
-reads. A change of a header costs the sum over the files that read it, directly or through others. Printed: all files, mean
-and median over the headers, and the ten dearest of both kinds. Needs cmake, ninja, nanobind and Eigen, as the build does.
+writes for it, one after another; its cost is the compiler's user CPU time. The compiler also names the headers that each
+file reads. A change of a header costs the sum over the files that read it, directly or through others. Printed: all files,
+mean and median over the headers, and the ten dearest of both kinds. Needs cmake, ninja, nanobind and Eigen, as the build
+does.
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ def commands(tree: Path, build: Path, optimization: str) -> dict[Path, list[str]
 
 def user_seconds(command: list[str], folder: Path) -> float:
     """User CPU time of a command and of the processes that it starts."""
-    process = subprocess.Popen(command, cwd=folder, env={**os.environ, "CCACHE_DISABLE": "1"})
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"this command failed:\n{shlex.join(command)}")
+    with open(folder / "messages", "w+") as messages:
+        process = subprocess.Popen(command, cwd=folder, stderr=messages, env={**os.environ, "CCACHE_DISABLE": "1"})
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            messages.seek(0)
+            sys.exit(f"{messages.read()}\nthis command failed:\n{shlex.join(command)}")
     return usage.ru_utime
 
 
@@ -86,8 +89,9 @@ def main() -> None:
         args.json.write_text(json.dumps({n: [seconds[n], sorted(reads[n])] for n in seconds}, indent=1))
     readers = {h: [n for n in reads if h in reads[n]] for h in set().union(*reads.values())}
     costs = {h: sum(seconds[n] for n in readers[h]) for h in readers}
-    print(f"{len(seconds)} files, {len(costs)} headers, {args.optimization}: all files {sum(seconds.values()):.1f} s user CPU")
-    print(f"change of one header: mean {statistics.mean(costs.values()):.1f} s, median {statistics.median(costs.values()):.1f} s")
+    total, mean, median = sum(seconds.values()), statistics.mean(costs.values()), statistics.median(costs.values())
+    print(f"{len(seconds)} files, {len(costs)} headers, {args.optimization}: all files {total:.1f} s user CPU")
+    print(f"change of one header: mean {mean:.1f} s, median {median:.1f} s")
     print_dearest("dearest headers", costs, {h: f"({len(readers[h])} files)" for h in costs})
     print_dearest("dearest files", seconds, {n: f"({len(reads[n])} headers)" for n in seconds})
 
