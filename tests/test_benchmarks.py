@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ SMALL = {
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
     "compare_versions.py": [PACKAGE, PACKAGE, "--seconds", "0.01", "--rounds", "1"],  # with itself
     "robots.py": ["gymnasium", "--limit", "3"],
+    "compile_time.py": [str(BENCHMARKS.parent), "--optimization", "-O0", "--only", "core/formula"],
     "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 
@@ -40,6 +42,8 @@ def test_every_benchmark_is_tried():
 def test_runs(script, tmp_path):
     if script == "llps16.py" and shutil.which("g++") is None:
         pytest.skip("llps16.py compiles with g++, which is not installed")
+    if script == "compile_time.py" and not (shutil.which("cmake") and shutil.which("ninja") and find_spec("nanobind")):
+        pytest.skip("compile_time.py configures the build, for which cmake, ninja or nanobind is not installed")
     done = subprocess.run(
         [sys.executable, BENCHMARKS / script, *SMALL[script]],
         cwd=tmp_path, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, check=False,

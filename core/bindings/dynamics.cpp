@@ -10,6 +10,7 @@
 #include "dynamics/mapped_derivatives.hpp"
 #include "dynamics/mapped_dynamics.hpp"
 #include "dynamics/rnea.hpp"
+#include "kinematics/configurations.hpp"
 
 namespace symplectree {
 namespace {

@@ -2,8 +2,9 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "bindings/arrays.hpp"
-#include "kinematics/poses_twists.hpp"
+#include "kinematics/configurations.hpp"
 #include "linearization/step_derivatives.hpp"
+#include "model/read_model.hpp"
 
 namespace symplectree {
 namespace {

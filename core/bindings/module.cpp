@@ -2,8 +2,13 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/arrays.hpp"
+#include "model/read_model.hpp"
+#include "model/user_elements.hpp"
 
 namespace symplectree {
+
+NativeModel::NativeModel() = default;
+NativeModel::~NativeModel() = default;
 
 Tape tape(const nb::handle& given) {
   Tape t;

@@ -7,16 +7,19 @@
 #include "model/coordinate_map.hpp"
 #include "model/frame.hpp"
 #include "model/model_arrays.hpp"
+#include "model/pool.hpp"
 #include "model/workspace.hpp"
-#include "scalar/dual.hpp"
 
 namespace symplectree {
 
 class Constrained;
+struct Tape;
 template <class T>
 struct DerivativeWorkspace;
 template <class T>
 struct ElementWorkspace;
+template <class T>
+struct DualOf;
 
 namespace nb = nanobind;
 
@@ -32,11 +35,12 @@ struct NativeModel {
   Pool<Workspace<double>> workspaces{model};
   Pool<DerivativeWorkspace<double>> derivative_workspaces{model};
   Pool<ElementWorkspace<double>> element_workspaces{model};
-  Pool<ElementWorkspace<Dual>> dual_workspaces{model};
+  Pool<ElementWorkspace<DualOf<double>>> dual_workspaces{model};
   Pool<Constrained> constrained{model};
 
-  NativeModel() = default;
+  NativeModel();
   NativeModel(const NativeModel&) = delete;
+  ~NativeModel();
 
   // Where the coordinates of callers lie, and how many there are.
   const Model& layout() const { return map ? map->layout : model; }

@@ -11,6 +11,7 @@
 #include "integrators/mapped_run.hpp"
 #include "integrators/subdivided_run.hpp"
 #include "kinematics/retraction.hpp"
+#include "model/user_elements.hpp"
 
 namespace symplectree {
 namespace {

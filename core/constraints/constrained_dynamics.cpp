@@ -1,8 +1,10 @@
 // Velocities, accelerations and multipliers under constraints.
 #include "constraints/constrained_dynamics.hpp"
 
+#include "dynamics/outward_sweep.hpp"
 #include "dynamics/rnea.hpp"
 #include "elements/element_forces.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

@@ -1,6 +1,10 @@
 // Values and derivatives of constraint rows.
 #include "constraints/constraint_rows.hpp"
 
+#include "kinematics/poses_twists.hpp"
+#include "model/potential.hpp"
+#include "model/rows/all_rows.hpp"
+
 #include "scalar/jet.hpp"
 
 namespace symplectree {
@@ -19,7 +23,7 @@ void evaluate_row_terms(const ModelOf<R>& m, const std::vector<int>& pull_start,
     pull[1] = force_at(b, n, r.b.body, at);
     pull[2] = {cross(n, b - a), {}};
   }
-  for (const AngleRow& r : m.angle_rows) {
+  for (const AngleRowOf<R>& r : m.angle_rows) {
     const Vec3<T> u = world_axis(r.u, at), w = world_axis(r.w, at);
     out.value[r.row] = dot(u, w);
     if constexpr (!WithDerivative) continue;

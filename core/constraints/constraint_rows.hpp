@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kinematics/poses_twists.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 

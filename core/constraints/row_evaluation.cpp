@@ -2,6 +2,9 @@
 #include "constraints/row_evaluation.hpp"
 
 #include "elements/pair_elements.hpp"
+#include "kinematics/configurations.hpp"
+#include "kinematics/poses_twists.hpp"
+#include "model/rows/all_rows.hpp"
 #include "model/user_elements.hpp"
 
 namespace symplectree {

@@ -1,6 +1,9 @@
 // Where rows of constraints hold on to bodies and coordinates.
 #include "constraints/row_structure.hpp"
 
+#include "model/rows/all_rows.hpp"
+#include "model/user_elements.hpp"
+
 #include "elements/pair_elements.hpp"
 #include "scalar/jet.hpp"
 
@@ -33,7 +36,7 @@ RowIndices::RowIndices(const ModelOf<R>& m, bool with_dampers) {
   for (const UserElement& u : m.users)
     for (int k = 0; k < u.rows; ++k) velocities[u.first_row + k] = u.v;
   for (const PointRowOf<R>& r : m.point_rows) bodies[r.row] = {r.a.body, r.b.body, r.n.body};
-  for (const AngleRow& r : m.angle_rows) bodies[r.row] = {r.u.body, r.w.body};
+  for (const AngleRowOf<R>& r : m.angle_rows) bodies[r.row] = {r.u.body, r.w.body};
   for (const DistanceRowOf<R>& r : m.distance_rows) {
     bodies[r.row] = {r.a.body, r.b.body};
     if (r.v >= 0) velocities[r.row] = {r.v};

@@ -1,7 +1,8 @@
 // Articulated bodies.
 #include "dynamics/aba.hpp"
 
-#include "dynamics/rnea.hpp"
+#include "dynamics/articulated_body.hpp"
+#include "dynamics/outward_sweep.hpp"
 #include "elements/element_forces.hpp"
 #include "scalar/jet.hpp"
 
@@ -11,16 +12,9 @@ void forward_dynamics(const Model& m, JointState<double> at, AppliedForces<doubl
                       Workspace<double>& w) {
   const auto [q, v] = at;
   const auto [tau, inputs] = forces;
-  const Vec3<double> gravity(m.gravity);
-  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
-    place_body<1>(body, q, w.pose[i], w);
-    move_body(body, i, v, w);
-    const Mat3<double> inertia = rotated_columns(w.pose[i].R, body.inertia);
+  sweep_outward(m, at, w, [&](const Body& body, int i, const Mat3<double>& inertia) {
     w.articulated[i] = articulated(inertia, body.mass);
-    w.force[i] = velocity_wrench(body, inertia, w.V[i], gravity);
-  }
+  });
   joint_element_forces(m, q, v, inputs, w);
   if (m.acts_on_bodies()) subtract_element_wrenches(m, inputs, w);
   for (int i = m.size() - 1; i > 0; --i) {

@@ -1,6 +1,7 @@
 // Composite bodies.
 #include "dynamics/crba.hpp"
 
+#include "kinematics/poses_twists.hpp"
 #include "scalar/dual.hpp"
 
 namespace symplectree {

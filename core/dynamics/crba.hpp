@@ -1,7 +1,7 @@
 // The mass matrix in O(n²) by composite bodies.
 #pragma once
 
-#include "kinematics/poses_twists.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 

@@ -2,6 +2,8 @@
 #include "dynamics/element_derivatives.hpp"
 
 #include "elements/element_forces.hpp"
+#include "kinematics/configurations.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 namespace {

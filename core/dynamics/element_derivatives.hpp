@@ -8,6 +8,7 @@
 
 #include "dynamics/lagrangian_derivatives.hpp"
 #include "elements/element_terms.hpp"
+#include "scalar/dual.hpp"
 
 namespace symplectree {
 

@@ -2,6 +2,7 @@
 #include "dynamics/energy.hpp"
 
 #include "elements/element_forces.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

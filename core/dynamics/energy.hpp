@@ -1,7 +1,7 @@
 // Energies and spatial momentum, O(n).
 #pragma once
 
-#include "kinematics/poses_twists.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 

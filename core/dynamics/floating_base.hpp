@@ -3,8 +3,8 @@
 #pragma once
 
 #include "dynamics/crba.hpp"
-#include "dynamics/rnea.hpp"
 #include "elements/element_forces.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

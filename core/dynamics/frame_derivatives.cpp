@@ -1,6 +1,8 @@
 // Derivatives of poses and velocities of frames.
 #include "dynamics/frame_derivatives.hpp"
 
+#include "kinematics/poses_twists.hpp"
+
 namespace symplectree {
 
 void write_pose_rate(const Mat3<double>& R, const Vec3<double>& u, double* out) {

@@ -2,21 +2,15 @@
 #pragma once
 
 #include "dynamics/lagrangian_derivatives.hpp"
+#include "model/frame.hpp"
 
 namespace symplectree {
-
-// Pose of a frame fixed in body i: axes and origin in the world.
-template <class T>
-struct FramePose {
-  int body;
-  Mat3<T> R;
-  Vec3<T> x;
-};
 
 // `at` and `axes` are given in the core's axes of the body.
 template <class T>
 FramePose<T> frame_pose(const Point& p, const Mat3<double>& axes, const Workspace<T>& w) {
-  return {p.body, w.pose[p.body].R * cast<T>(axes), position(p, w)};
+  const BodyPose<T>& at = w.pose[p.body];
+  return {p.body, at.R * cast<T>(axes), at.x + at.R * Vec3<T>(p.at)};
 }
 
 // The body Jacobian's column j for a frame: (angular, linear) in the frame's axes at its origin.

@@ -1,9 +1,9 @@
 // The motion as a flow of (q, p): v = M⁻¹p and D L + f, in O(n).
 #pragma once
 
-#include "dynamics/aba.hpp"
-#include "dynamics/rnea.hpp"
+#include "dynamics/articulated_body.hpp"
 #include "elements/element_forces.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

@@ -2,8 +2,21 @@
 #include "dynamics/lagrangian_derivatives.hpp"
 
 #include "dynamics/crba.hpp"
+#include "kinematics/poses_twists.hpp"
+#include "scalar/dual.hpp"
 
 namespace symplectree {
+
+template <class T>
+template <int Order>
+void DerivativeWorkspace<T>::place(const T* q) {
+  compute_poses<Order>(columns.m, q, base);
+  columns.update(base);
+}
+
+template void DerivativeWorkspace<double>::place<1>(const double*);
+template void DerivativeWorkspace<double>::place<2>(const double*);
+template void DerivativeWorkspace<Dual>::place<1>(const Dual*);
 
 FormulaTerms formula_terms(const Body& body, int i, int j, const FormulaCarries& carried, const double* v,
                            const Workspace<double>& w) {

@@ -7,7 +7,8 @@
 // except between coordinates of one Ball or Free joint.
 #pragma once
 
-#include "kinematics/poses_twists.hpp"
+#include "formula/pose_formula.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 
@@ -73,10 +74,7 @@ struct DerivativeWorkspace {
 
   // With derivatives of S up to `Order`.
   template <int Order>
-  void place(const T* q) {
-    compute_poses<Order>(columns.m, q, base);
-    columns.update(base);
-  }
+  void place(const T* q);
 };
 
 // Twist of a formula's body with its parent, and momentum P and conservative wrench Q of all that it carries, about the

@@ -1,6 +1,7 @@
 // Recursive Newton–Euler algorithms.
 #include "dynamics/rnea.hpp"
 
+#include "dynamics/outward_sweep.hpp"
 #include "elements/element_forces.hpp"
 #include "scalar/jet.hpp"
 
@@ -9,19 +10,12 @@ namespace symplectree {
 void inverse_dynamics(const Model& m, JointState<double> at, const double* a, const double* inputs, double* tau,
                       Workspace<double>& w) {
   const auto [q, v] = at;
-  const Vec3<double> gravity(m.gravity);
-  sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& body = m.bodies[i];
-    place_body<1>(body, q, w.pose[i], w);
-    move_body(body, i, v, w);
+  sweep_outward(m, at, w, [&](const Body& body, int i, const Mat3<double>& inertia) {
     Spatial<double> A = shift_motion(w.acceleration[body.parent], w.pose[i].r) + w.bias[i];
     for (int j = body.v; j < body.v + body.nv; ++j) A += a[j] * w.S[j];
     w.acceleration[i] = A;
-    const Mat3<double> inertia = rotated_columns(w.pose[i].R, body.inertia);
-    w.force[i] = velocity_wrench(body, inertia, w.V[i], gravity);
     w.force[i] += {inertia * A.angular, body.mass * A.linear};
-  }
+  });
   joint_element_forces(m, q, v, inputs, w);
   if (m.acts_on_bodies()) subtract_element_wrenches(m, inputs, w);
   for (int i = m.size() - 1; i > 0; --i) {

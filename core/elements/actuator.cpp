@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/potential.hpp"
+#include "model/rows/all_rows.hpp"
+#include "model/user_elements.hpp"
+
 namespace symplectree {
 namespace {
 

@@ -5,6 +5,7 @@
 
 #include "model/joint_state.hpp"
 #include "model/model.hpp"
+#include "model/rows/actuator.hpp"
 #include "scalar/simd_pack.hpp"
 
 namespace symplectree {

@@ -7,6 +7,7 @@
 #include "elements/joint_spring.hpp"
 #include "elements/pair_elements.hpp"
 #include "elements/wrench.hpp"
+#include "kinematics/poses_twists.hpp"
 #include "model/joint_state.hpp"
 #include "model/user_elements.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "elements/element_terms.hpp"
 #include "model/model.hpp"
+#include "model/rows/joint_spring.hpp"
 
 namespace symplectree {
 

@@ -2,8 +2,8 @@
 // and how the derivative Ds of the gauge changes when the bodies move.
 #pragma once
 
-#include "kinematics/poses_twists.hpp"
-#include "model/rows/pair_contract.hpp"
+#include "model/rows/pair_rows.hpp"
+#include "model/workspace.hpp"
 #include "scalar/dual.hpp"
 
 namespace symplectree {

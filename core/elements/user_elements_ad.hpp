@@ -2,6 +2,8 @@
 // know of their derivatives, and beyond that by central differences, which gives first derivatives only.
 #pragma once
 
+#include <algorithm>
+
 #include "kinematics/retract_ad.hpp"
 #include "model/user_elements.hpp"
 

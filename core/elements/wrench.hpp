@@ -2,8 +2,8 @@
 #pragma once
 
 #include "elements/actuator.hpp"
-#include "kinematics/poses_twists.hpp"
-#include "model/model.hpp"
+#include "model/rows/wrench.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 

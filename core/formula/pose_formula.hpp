@@ -5,13 +5,7 @@
 // other joints E and F are zero.
 #pragma once
 
-#include <memory>
-#include <type_traits>
-#include <vector>
-
 #include "formula/tape.hpp"
-#include "scalar/dual.hpp"
-#include "spatial/twist_wrench.hpp"
 
 namespace symplectree {
 
@@ -25,17 +19,6 @@ struct PoseFormula {
   int outputs(int order) const {
     return kPose + 6 * n + (order > 0 ? 6 * n * n : 0) + (order > 1 ? 3 * n * (n + 1) * n : 0);
   }
-};
-
-// Memory for running the formulas of a model, and what they give.
-template <class T>
-struct FormulaWorkspace {
-  std::vector<T> raw;          // outputs of the last tape
-  std::vector<double> q, out;  // of a tape on numbers, for dual ones
-  std::vector<std::conditional_t<std::is_same_v<T, Dual>, double, T>> work;
-  std::vector<Spatial<T>> E, F;  // of all formulas; see PoseFormula
-
-  void reserve(const std::vector<std::shared_ptr<PoseFormula>>& formulas);
 };
 
 }  // namespace symplectree

@@ -1,6 +1,9 @@
 #include "integrators/actuated_run.hpp"
 
-#include "kinematics/poses_twists.hpp"
+#include "kinematics/configurations.hpp"
+#include "model/potential.hpp"
+#include "model/rows/all_rows.hpp"
+#include "model/user_elements.hpp"
 
 namespace symplectree {
 namespace {

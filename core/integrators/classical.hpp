@@ -2,7 +2,8 @@
 // is given as a callable acceleration(t, q, v, a), so that forces may come from anywhere.
 #pragma once
 
-#include "dynamics/rnea.hpp"
+#include "kinematics/configurations.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

@@ -1,6 +1,7 @@
 #include "integrators/control_laws.hpp"
 
 #include "dynamics/rnea.hpp"
+#include "kinematics/configurations.hpp"
 #include "kinematics/poses_twists.hpp"
 
 namespace symplectree {

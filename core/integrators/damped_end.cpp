@@ -1,6 +1,7 @@
 #include "integrators/damped_end.hpp"
 
 #include "dynamics/rnea.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

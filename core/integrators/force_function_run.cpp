@@ -2,6 +2,8 @@
 
 #include "elements/joint_force.hpp"
 #include "integrators/end_damping.hpp"
+#include "kinematics/poses_twists.hpp"
+#include "model/rows/all_rows.hpp"
 
 namespace symplectree {
 namespace {
@@ -56,6 +58,8 @@ UserElement dampers(const std::vector<double>& C, int n) {
 }
 
 }  // namespace
+
+ForceFunctionRun::~ForceFunctionRun() = default;
 
 ForceFunctionRun::ForceFunctionRun(const Model& m, std::unique_ptr<Run> plain, Maker make)
     : m_(m), model_(m), plain_(std::move(plain)), make_(std::move(make)), start_(m), report_(m), prescribed_(m.nv),

@@ -18,6 +18,7 @@ class ForceFunctionRun final : public Run {
 
   // `plain`: the run of the model itself; `make` that of the model with dampers.
   ForceFunctionRun(const Model& m, std::unique_ptr<Run> plain, Maker make);
+  ~ForceFunctionRun() override;
 
   void set_prescribed(const std::vector<char>& velocities) override;
   void reset(const double* q, const double* x, const double* rates) override { run().reset(q, x, rates); }

@@ -1,5 +1,7 @@
 #include "integrators/guesses.hpp"
 
+#include "kinematics/configurations.hpp"
+
 namespace symplectree {
 
 StepGuesses::StepGuesses(const Model& m, const PrescribedCoordinates& prescribed, StateDynamics& dynamics)

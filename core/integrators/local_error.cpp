@@ -1,6 +1,9 @@
 #include "integrators/local_error.hpp"
 
 #include "elements/element_forces.hpp"
+#include "kinematics/configurations.hpp"
+#include "kinematics/poses_twists.hpp"
+#include "model/potential.hpp"
 
 namespace symplectree {
 

@@ -7,6 +7,7 @@
 #include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"
 #include "integrators/root_finder.hpp"
+#include "kinematics/configurations.hpp"
 
 namespace symplectree {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kinematics/poses_twists.hpp"
+#include "kinematics/configurations.hpp"
 
 namespace symplectree {
 

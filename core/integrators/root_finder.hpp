@@ -6,6 +6,7 @@
 
 #include "integrators/method_options.hpp"
 #include "integrators/run_interface.hpp"
+#include "kinematics/configurations.hpp"
 #include "kinematics/poses_twists.hpp"
 #include "model/workspace.hpp"
 

@@ -5,9 +5,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "scalar/simd_pack.hpp"
-
 namespace symplectree {
+
+template <int W>
+struct Pack;
 
 class RunMemory {
  public:

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kinematics/configurations.hpp"
+
 namespace symplectree {
 namespace {
 

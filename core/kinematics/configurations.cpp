@@ -1,6 +1,11 @@
 // Configurations and the increments between them.
+#include "kinematics/configurations.hpp"
+
+#include <algorithm>
+
 #include "kinematics/poses_twists.hpp"
 #include "scalar/jet.hpp"
+#include "spatial/so3.hpp"
 
 namespace symplectree {
 

@@ -1,9 +1,9 @@
 // Where the bodies are and how they move (JM08 (1), (6)), in world axes at the centres of mass.
 #pragma once
 
+#include "formula/pose_formula.hpp"
 #include "model/workspace.hpp"
 #include "scalar/sincos.hpp"
-#include "spatial/so3.hpp"
 
 namespace symplectree {
 
@@ -157,24 +157,6 @@ template <class T>
 void store3(const Vec3<T>& v, T* p) {
   p[0] = v.x, p[1] = v.y, p[2] = v.z;
 }
-
-// q ← the configuration reached from q by the increment d (design section 5); quaternions stay normalised.
-template <class R>
-void retract_body(const BodyOf<R>& b, const double* q, const double* d, double* out);
-
-// d (nv) ← the increment of one body's coordinates that leads from q0 to q1.
-void body_increment(const Body& b, const double* q0, const double* q1, double* d);
-
-template <class R>
-void retract(const ModelOf<R>& m, const double* q, const double* d, double* out);
-
-// d (nv) ← the increments that lead from q0 to q1.
-void increments(const Model& m, const double* q0, const double* q1, double* d);
-
-// q̇ (nq) of a velocity (nv): quaternions change by ½ q ⊗ (0, ω), positions of Free joints by R v.
-void configuration_rate(const Model& m, const double* q, const double* v, double* rate);
-
-void normalize(const Model& m, double* q);
 
 // The largest angle by which a joint that is a formula turns from one state of the tree to another, up to π.
 double formula_turn(const Model& m, const Workspace<double>& now, const Workspace<double>& next);

@@ -9,6 +9,7 @@
 // v) and v = d − ½ ω × d of d = Rᵀ (X − x), each to second order.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>

@@ -1,7 +1,9 @@
 // Quaternions and rotation vectors for numbers that carry derivatives up to the second.
 #pragma once
 
+#include "kinematics/configurations.hpp"
 #include "kinematics/poses_twists.hpp"
+#include "spatial/so3.hpp"
 
 namespace symplectree {
 

@@ -1,5 +1,9 @@
 #include "linearization/actuated_step.hpp"
 
+#include "model/potential.hpp"
+#include "model/rows/all_rows.hpp"
+#include "model/user_elements.hpp"
+
 namespace symplectree {
 
 ActuatedStepDerivatives::ActuatedStepDerivatives(const Model& m, const std::vector<char>& prescribed, Maker make)

@@ -6,6 +6,7 @@
 // commute. So one run of the equations on duals along (start, end) of jets gives eight columns of second derivatives.
 // Loads and dampers come from no energy; their part of σ is the power that they have at the velocities `start` and
 // `end` (power_gradient.hpp). In λ, forces, v and μ σ is linear.
+#include "kinematics/poses_twists.hpp"
 #include "linearization/load_hessian.hpp"
 #include "linearization/local_hessian.hpp"
 #include "linearization/row_equations.hpp"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "kinematics/configurations.hpp"
 #include "kinematics/poses_twists.hpp"
 #include "kinematics/quaternion_coordinates.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "linearization/block_solution.hpp"
 #include "linearization/tree_blocks.hpp"
+#include "model/rows/joint_force.hpp"
 
 namespace symplectree {
 namespace {

@@ -6,6 +6,7 @@
 #include "dense/row_matrix.hpp"
 #include "integrators/method_options.hpp"
 #include "linearization/step_layout.hpp"
+#include "model/rows/joint_force.hpp"
 
 namespace symplectree {
 

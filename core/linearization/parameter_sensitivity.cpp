@@ -1,6 +1,9 @@
 // Derivatives of a step's equations in numbers of the model.
 #include "linearization/parameter_sensitivity.hpp"
 
+#include "model/read_model.hpp"
+#include "model/user_elements.hpp"
+
 namespace symplectree {
 
 std::vector<ParameterEffect> parameter_effects(const double* rows, std::size_t size) {
@@ -10,6 +13,8 @@ std::vector<ParameterEffect> parameter_effects(const double* rows, std::size_t s
         {static_cast<int>(rows[k]), static_cast<int>(rows[k + 1]), static_cast<int>(rows[k + 2]), rows[k + 3]});
   return out;
 }
+
+ParameterEquations::~ParameterEquations() = default;
 
 ParameterEquations::ParameterEquations(const Model& m, const StepLayout& layout, const ModelParameters& parameters,
                                        Action action, double alpha)

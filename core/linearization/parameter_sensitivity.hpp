@@ -27,6 +27,7 @@ class ParameterEquations {
  public:
   ParameterEquations(const Model& m, const StepLayout& layout, const ModelParameters& parameters, Action action,
                      double alpha);
+  ~ParameterEquations();
 
   const StepLayout& layout() const { return layout_; }
 

@@ -7,6 +7,7 @@
 
 #include "constraints/constraint_rows.hpp"
 #include "elements/element_forces.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

@@ -9,6 +9,7 @@
 #include "linearization/linearizer_interface.hpp"
 #include "linearization/power_gradient.hpp"
 #include "linearization/tree_blocks.hpp"
+#include "model/rows/coordinate_row.hpp"
 
 namespace symplectree {
 namespace {

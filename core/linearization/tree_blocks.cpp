@@ -3,6 +3,8 @@
 
 #include "elements/joint_damper.hpp"
 #include "integrators/body_action/body_actions.hpp"
+#include "model/rows/joint_spring.hpp"
+#include "model/rows/pair_rows.hpp"
 #include "scalar/jet.hpp"
 
 namespace symplectree {

@@ -5,7 +5,10 @@
 // + S'_l·(Σ of carried_k δ_k over all coordinates k beyond body i).
 #pragma once
 
+#include <array>
+
 #include "linearization/tree_blocks.hpp"
+#include "model/rows/joint_spring.hpp"
 #include "scalar/simd_pack.hpp"
 
 namespace symplectree {

@@ -8,13 +8,14 @@
 // them (parameter_sensitivity.hpp). Directions are plain always.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
-#include "formula/pose_formula.hpp"
-#include "spatial/twist_wrench.hpp"
 #include "spatial/vec3.hpp"
 
 namespace symplectree {
+
+struct PoseFormula;
 
 enum class Kind { Revolute, Prismatic, Screw, Ball, Free, Formula };
 

@@ -1,6 +1,10 @@
 // Coordinates that follow others.
 #include "model/coordinate_map.hpp"
 
+#include "formula/pose_formula.hpp"
+#include "model/rows/all_rows.hpp"
+#include "model/user_elements.hpp"
+
 namespace symplectree {
 
 AxisMap AxisMap::operator+(const AxisMap& next) const {
@@ -24,6 +28,8 @@ std::vector<double> AxisMap::operator()(const double* x, std::size_t outer, std:
   add(x, outer, inner, out.data());
   return out;
 }
+
+CoordinateMap::~CoordinateMap() = default;
 
 CoordinateMap::CoordinateMap(const Model& tree, std::vector<Follower> followers)
     : tree_(tree), followers_(std::move(followers)) {

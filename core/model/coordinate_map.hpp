@@ -62,6 +62,7 @@ class CoordinateMap {
   // `followers`: leaders before those that follow them.
   CoordinateMap(const Model& tree, std::vector<Follower> followers);
   CoordinateMap(const CoordinateMap&) = delete;
+  ~CoordinateMap();
 
   const Model& tree() const { return tree_; }
   int nq() const { return layout.nq; }

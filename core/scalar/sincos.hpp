@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "scalar/dual.hpp"
-
 namespace symplectree {
 
 inline void sines_and_cosines(const double* __restrict x, int n, double* __restrict sine, double* __restrict cosine) {

@@ -10,8 +10,9 @@
 // come from the same functions on jets (linearization/step_equations.hpp).
 #pragma once
 
-#include "dynamics/rnea.hpp"
 #include "integrators/body_action/step_workspace.hpp"
+#include "kinematics/configurations.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

@@ -9,6 +9,7 @@
 #include "elements/user_elements_ad.hpp"
 #include "integrators/joint_terms.hpp"
 #include "integrators/midpoint/midpoint_block.hpp"
+#include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "integrators/reduced/reduced_motion.hpp"
+#include "kinematics/configurations.hpp"
 #include "model/user_elements.hpp"
 
 namespace symplectree {

@@ -5,20 +5,17 @@
 
 namespace symplectree {
 
-struct AngleRow {
+template <class R>
+struct AngleRowOf {
   Axis u, w;
   int row, owner;
 
   static constexpr auto fields() {
-    using Row = AngleRow;
+    using Row = AngleRowOf;
     return std::tuple{Field{"owner", &Row::owner}, Field{"row", &Row::row}, Field{"u", &Row::u}, Field{"w", &Row::w}};
   }
-  template <class R>
-  void place(const BodiesOf<R>& bodies) {
-    u = placed(bodies, u), w = placed(bodies, w);
-  }
+  void place(const BodiesOf<R>& bodies) { u = placed(bodies, u), w = placed(bodies, w); }
 };
-template <class R>
-using AngleRowOf = AngleRow;  // directions are plain always
+using AngleRow = AngleRowOf<double>;
 
 }  // namespace symplectree

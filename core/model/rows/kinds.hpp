@@ -1,17 +1,9 @@
-// All kinds of rows: to add one, write its header and its line here, and its class in symplectree/elements/rows.py.
+// All kinds of rows: to add one, write its header, which all_rows.hpp includes, its line here, and its class in
+// symplectree/elements/rows.py. Rows are declared here only, so that few files are compiled again when one changes.
 #pragma once
 
-#include "model/rows/actuator.hpp"
-#include "model/rows/angle_row.hpp"
-#include "model/rows/coordinate_row.hpp"
-#include "model/rows/distance_row.hpp"
-#include "model/rows/joint_damper.hpp"
-#include "model/rows/joint_force.hpp"
-#include "model/rows/joint_spring.hpp"
-#include "model/rows/line.hpp"
-#include "model/rows/point_row.hpp"
-#include "model/rows/rotary_spring.hpp"
-#include "model/rows/wrench.hpp"
+#include <cstddef>
+#include <vector>
 
 // Struct, and name of the array of its rows, which is also the member of RowsOf. Pairs are the elements between two
 // bodies that pair_contract.hpp describes: for these the line here is all that the core needs beside their header.
@@ -34,6 +26,12 @@
 #define SYMPLECTREE_ROW_KINDS(KIND) SYMPLECTREE_ELEMENT_KINDS(KIND) SYMPLECTREE_CONSTRAINT_KINDS(KIND)
 
 namespace symplectree {
+
+#define SYMPLECTREE_DECLARE(Row, name) \
+  template <class R>                   \
+  struct Row;
+SYMPLECTREE_ROW_KINDS(SYMPLECTREE_DECLARE)
+#undef SYMPLECTREE_DECLARE
 
 template <class R>
 struct RowsOf {

@@ -19,6 +19,7 @@
 
 #include "model/potential.hpp"
 #include "model/rows/row_fields.hpp"
+#include "spatial/twist_wrench.hpp"
 
 namespace symplectree {
 

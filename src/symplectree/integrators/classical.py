@@ -13,6 +13,7 @@ import numpy as np
 from symplectree.errors import ConvergenceError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
+from symplectree.integrators.native_run import NativeRun
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
@@ -42,7 +43,7 @@ class RK4:
         return ClassicalRun("rk4", model, q, v, dt=dt, forces=forces, prescribed=prescribed)
 
 
-class ClassicalRun:
+class ClassicalRun(NativeRun):
     """The state (q, v) of an explicit integration; see `integrators.contract.Run`."""
 
     compares_poses = False
@@ -64,18 +65,8 @@ class ClassicalRun:
         start = self.q.copy(), self.x.copy()
         recorded = RecordedRows(self.model, self.prescribed, steps // save_every)
         self.counts.append((first, save_every, recorded.rows))
-        try:
-            done: int = self._native.advance(
-                dt=self.dt,
-                first=first,
-                steps=steps,
-                save_every=save_every,
-                forces=self.forces.native_rows(first, steps),
-                prescribed=self.prescribed.native_rows(first, steps, np.ones(1), accelerations=True),
-                recording=recorded.recording(q_saved, x_saved),
-            )
-        finally:  # a force function may raise
-            self._native.state(self.q, self.x)
+        motion = self.prescribed.native_rows(first, steps, np.ones(1), accelerations=True)
+        done = self._advance(first, steps, save_every, motion, recorded.recording(q_saved, x_saved))
         recorded.fill(done // save_every)
         if done < steps and done >= save_every:
             start = q_saved[done // save_every - 1], x_saved[done // save_every - 1]
@@ -93,16 +84,6 @@ class ClassicalRun:
 
     def restart(self, step: int) -> None:
         self._native.reset(self.q, self.x, np.zeros(self.model.nv))
-
-    @property
-    def native(self) -> Any:
-        return self._native
-
-    def memory(self) -> Any:
-        return np.array(self._native.memory())
-
-    def recall(self, memory: Any) -> None:
-        self._native.recall(memory)
 
     def remarks(self) -> list[str]:
         return []

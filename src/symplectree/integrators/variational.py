@@ -14,6 +14,7 @@ from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
+from symplectree.integrators.native_run import NativeRun
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.integrators.stability import fastest_vibration
@@ -178,7 +179,7 @@ def check_solving(method: Any) -> None:
             raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
 
 
-class VariationalRun:
+class VariationalRun(NativeRun):
     """The state (q, p) of a variational integration; see `integrators.contract.Run`."""
 
     second: ClassVar[Literal["v", "p"]] = "p"
@@ -263,24 +264,14 @@ class VariationalRun:
         exact = None
         if first == 0 and self.forces.is_fixed and self.model.rows and not self.prescribed:
             exact = self._constraint_forces(0)[0]
+        controlled = getattr(self.method, "accuracy", None) is not None
+        motion = self.prescribed.native_rows(first, steps, self._stages, accelerations=controlled)
         try:
-            done: int = self._native.advance(
-                dt=self.dt,
-                first=first,
-                steps=steps,
-                save_every=save_every,
-                forces=self.forces.native_rows(first, steps),
-                prescribed=self.prescribed.native_rows(
-                    first, steps, self._stages, accelerations=getattr(self.method, "accuracy", None) is not None
-                ),
-                recording=recorded.recording(q_saved, x_saved),
-            )
+            return self._advance(first, steps, save_every, motion, recorded.recording(q_saved, x_saved))
         finally:  # a force function may raise
             if exact is not None and len(recorded.rows):
                 recorded.multipliers[0] = exact
             recorded.fill(int(np.count_nonzero(np.isfinite(recorded.counts[:, 0]))))
-            self._native.state(self.q, self.x)
-        return done
 
     def velocity(self) -> Array:
         """The velocity now, which satisfies constraints and prescribed coordinates."""
@@ -292,16 +283,6 @@ class VariationalRun:
         recorded = recorded_rows(self.model, self.prescribed, self.counts, ("iterations", "substeps"))
         self._shortened += int(recorded["substeps"].sum())
         return recorded
-
-    @property
-    def native(self) -> Any:
-        return self._native
-
-    def memory(self) -> Any:
-        return np.array(self._native.memory())
-
-    def recall(self, memory: Any) -> None:
-        self._native.recall(memory)
 
     def remarks(self) -> list[str]:
         said, turn = [], self._turn()

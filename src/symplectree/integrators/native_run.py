@@ -1,0 +1,47 @@
+"""What runs share whose steps the core takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symplectree.integrators.forces import ForceSource
+from symplectree.lie import Array
+
+
+class NativeRun:
+    """A run with a state (q, x) and a run of the core, `_native`; see `integrators.contract.Run`."""
+
+    q: Array
+    x: Array
+    dt: float
+    forces: ForceSource
+    _native: Any
+
+    def _advance(self, first: int, steps: int, save_every: int, prescribed: Any, recording: Any) -> int:
+        """Take `steps` steps of the core from number `first` on; how many were taken. Leaves the core's state in (q, x),
+        also when a force function raises."""
+        try:
+            done: int = self._native.advance(
+                dt=self.dt,
+                first=first,
+                steps=steps,
+                save_every=save_every,
+                forces=self.forces.native_rows(first, steps),
+                prescribed=prescribed,
+                recording=recording,
+            )
+        finally:
+            self._native.state(self.q, self.x)
+        return done
+
+    @property
+    def native(self) -> Any:
+        return self._native
+
+    def memory(self) -> Any:
+        return np.array(self._native.memory())
+
+    def recall(self, memory: Any) -> None:
+        self._native.recall(memory)
