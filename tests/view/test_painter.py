@@ -54,7 +54,8 @@ def test_neighbours_share_no_pixel_and_leave_none_out():
         **on, seen=seen, points=seen, faces=faces, colors=colors, towards=LIGHT, strength=STRENGTH, near=0.1
     )
     assert set(np.unique(on["pixels"])) <= {127, 128, 255}
-    assert (on["pixels"][..., 0] < 200).sum() == pytest.approx(np.pi * 20**2, rel=0.1)
+    area = 0.5 * 20**2 * np.sin(np.diff(angle, append=angle[0])).sum()
+    assert (on["pixels"][..., 0] < 200).sum() == pytest.approx(area, rel=0.02)
 
 
 def test_what_does_not_fit_is_refused():
