@@ -299,3 +299,49 @@ def test_a_duration_that_is_no_whole_number_of_steps_is_told(model):
         warnings.simplefilter("error")
         for duration, dt in ((1, 0.25), (1, 0.1), (5, 1 / 30), (0.3, 0.1), (1e4, 0.5)):
             assert st.simulate(model, {}, duration=duration, dt=dt).t[-1] == pytest.approx(duration)
+
+
+def turning():
+    m = st.Mechanism()
+    arm = m.world.link("arm", st.Revolute("shoulder", axis="y"), mass=1, com=(0, 0, -1))
+    arm.link("slide", st.Prismatic("reach", axis="x"), mass=1)
+    m.world.link("eye", st.Universal("gimbal"), mass=1, inertia=(1, 1, 1))
+    return m.build()
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [
+        ({"shoulder": 70}, "'shoulder' starts at 70 rad, 11.1 turns: degrees\\? Angles are in radians"),
+        ({"shoulder": -90.0}, "-90 rad"),
+        ({"gimbal": (0.5, 45)}, "'gimbal.1' starts at 45 rad"),
+        ({"gimbal.0": 30}, "'gimbal.0' starts at 30 rad"),
+    ],
+)
+def test_round_angles_of_many_turns_are_asked_about(start, word):
+    with pytest.warns(UserWarning, match=word) as told:
+        st.simulate(turning(), start, duration=0.01, dt=0.01)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        {"shoulder": 5},
+        {"reach": 70},
+        {"shoulder": 70.123},
+        {"shoulder": 20 * np.pi},
+        {"gimbal": (0.5, 6)},
+        [70, 0, 0, 0],
+    ],
+    ids=str,
+)
+def test_other_starts_are_not_asked_about(start):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        st.simulate(turning(), start, duration=0.01, dt=0.01)
+
+
+def test_a_start_that_is_no_number_is_refused_as_before():
+    with pytest.raises(st.ModelError, match="shoulder"):
+        st.simulate(turning(), {"shoulder": "70"}, duration=0.01, dt=0.01)

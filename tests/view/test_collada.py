@@ -120,6 +120,39 @@ def test_nodes_without_end_and_corners_that_are_not_there_are_refused(tmp_path):
         read_collada(write(tmp_path, f"<triangles>{INPUTS}{corners(0, 1, 8)}</triangles>"))
 
 
+def test_a_texture_colours_each_triangle(tmp_path):
+    """Left half red, right half blue, above and below nearly alike: two triangles, told apart by where they lie in it."""
+    pixels = np.zeros((8, 8, 3), dtype=np.uint8)
+    pixels[:, :4], pixels[:4, :4], pixels[:, 4:] = (250, 0, 0), (240, 4, 0), (0, 0, 250)
+    Image.fromarray(pixels).save(tmp_path / "photo.png")
+    flat = "0.05 0.1  0.4 0.1  0.4 0.9  0.6 0.1  0.95 0.1  0.95 0.9  1.1 0.9  1.3 0.9  1.2 0.95"
+    uv = (
+        f'<source id="uv"><float_array id="f" count="18">{flat}</float_array><technique_common>'
+        '<accessor source="#f" count="9" stride="2"/></technique_common></source>'
+    )
+    inputs = '<input semantic="VERTEX" source="#v" offset="0"/><input semantic="TEXCOORD" source="#uv" offset="1"/>'
+    triangles = f'<triangles count="3" material="m">{inputs}<p>0 0 1 1 2 2 0 3 2 4 3 5 1 6 2 7 3 8</p></triangles>'
+    effects = """<library_images><image id="photo"><init_from>photo.png</init_from></image></library_images>
+<library_materials><material id="mat"><instance_effect url="#e"/></material></library_materials><library_effects>
+<effect id="e"><diffuse><texture texture="photo" texcoord="UV"/></diffuse></effect></library_effects>"""
+    bound = '<bind_material><instance_material symbol="m" target="#mat"/></bind_material>'
+    node = f'<instance_geometry url="#g">{bound}</instance_geometry>'
+    pieces = read_collada(write(tmp_path, uv + triangles, node=node, effects=effects))
+    (_, red_faces, red), (_, blue_faces, blue) = pieces
+    np.testing.assert_allclose(red, (0.97, 0, 0), atol=0.06)
+    np.testing.assert_allclose(blue, (0, 0, 0.98), atol=0.02)
+    assert red_faces.tolist() == [[0, 1, 2], [1, 2, 3]] and blue_faces.tolist() == [[0, 2, 3]]
+
+
+@pytest.mark.skipif(not urdf_files(), reason="example-robot-data is not installed")
+def test_a_robots_meshes_keep_their_colours():
+    """ANYmal's description has a grey material for all links, its meshes have blue, black and orange parts."""
+    path = next(p for p in urdf_files() if "anymal_b" in str(p) and p.name == "anymal.urdf")
+    model = load_quietly(path).build()
+    colors = {solid.color for solid in scene(model, model.neutral).solids if solid.kind == "mesh"}
+    assert len(colors) > 5 and any(blue > red + 0.2 for red, _, blue in colors)
+
+
 @pytest.mark.skipif(not urdf_files(), reason="example-robot-data is not installed")
 def test_anymal_stands_on_its_feet():
     """Its feet refer to a texture that their file lacks; a count of the file's triangles gives 81 + 4484 + 39."""

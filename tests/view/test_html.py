@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from symplectree.mechanism.shapes import Shape
 from symplectree.view import server as servers
 from symplectree.view.film import film
 from symplectree.view.stage import FilmStage
@@ -34,6 +35,28 @@ def test_the_file_plays_offline_and_moves_with_its_time_bar(swing, tmp_path, pag
     assert not page.errors
 
 
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0], ids=lambda size: f"{size:g} m")
+def test_shadows_fall_on_the_ground(tmp_path, page, size):
+    """A ball over a green floor, which is darker in part, whatever the size of all."""
+    m = st.Mechanism()
+    m.world.link("ball", st.Prismatic("z", "z"), at=(0, 0, size), mass=1, inertia=(0.1 * size**2,) * 3)
+    m.shapes.append(Shape("ball", "sphere", (0.3 * size,), rgba=(0.9, 0.2, 0.1, 1.0)))
+    m.world.frame("floor", at=(0, 0, 0.3 * size))
+    m.shapes.append(Shape("floor", "box", (3 * size, 3 * size, 0.01 * size), rgba=(0.2, 0.6, 0.2, 1.0)))
+    model = m.build()
+    still = st.Trajectory(model, np.array([0.0, 60.0]), np.zeros((2, 1)), v=np.zeros((2, 1)))
+    page.open(f"file://{still.to_html(tmp_path / 'ball.html', view=(20, 30))}")
+    page.wait_until(lambda: page.has() > 2000, "the ball")
+
+    def shaded() -> float:
+        pixels = page.pixels()
+        green = pixels[(pixels[..., 1] > pixels[..., 0] + 25) & (pixels[..., 1] > pixels[..., 2] + 25)]
+        return float((green[:, 1] < 0.85 * np.median(green[:, 1])).mean())
+
+    page.wait_until(lambda: 0.02 < shaded() < 0.4, "a shadow on part of the floor", 20)
+    assert not page.errors
+
+
 def test_many_bodies_are_few_nodes(tmp_path):
     """A chain of 400 links: rods, masses and pins are three nodes, each link's own pose is in them in every picture."""
     import viser
@@ -58,7 +81,7 @@ def test_many_bodies_are_few_nodes(tmp_path):
         bodies, node = next(pair for pair in stage.meshes if pair[0] == [solid.body for solid in masses])
         k = len(bodies) // 2
         expected = (pictures.poses[bodies[k]][20] @ masses[k].pose)[:3, 3]
-        np.testing.assert_allclose(node.batched_positions[k], expected, atol=1e-3)  # single precision, 400 m away
+        np.testing.assert_allclose(node.batched_positions[k] / stage.scale, expected, atol=1e-3)  # singles, 400 m away
     finally:
         servers.stop(server)
 

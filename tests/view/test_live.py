@@ -144,7 +144,7 @@ def test_what_falls_stays_in_view():
     running = Live(model, model.neutral)
     try:
         wait_until(lambda: running.q[2] < -5)
-        wait_until(lambda: running._stage._root.position[2] > 4)
+        wait_until(lambda: running._stage._root.position[2] / running._stage.scale > 4)
     finally:
         running.stop()
 

@@ -100,6 +100,7 @@ class Shape:
     rgba: tuple = (1.0, 0.5, 0.0, 1.0)
     mesh: Path | None = None
     scale: tuple | None = None
+    file_colors: bool = False
 
 
 def with_shapes(model, *shapes):
@@ -154,6 +155,9 @@ def test_parts_of_a_mesh_have_their_own_colours_unless_the_model_gives_one(model
     green = replace(shape, rgba=(0, 1, 0, 1))
     solids = [s for s in scene(with_shapes(model, green), model.neutral).solids if s.kind == "mesh"]
     assert [s.color for s in solids] == [(0, 1, 0)] * 2
+    own = replace(green, file_colors=True)
+    solids = [s for s in scene(with_shapes(model, own), model.neutral).solids if s.kind == "mesh"]
+    assert [s.color for s in solids] == [red.color, blue.color]
 
 
 def test_meshes_that_cannot_be_drawn_are_said_in_one_warning(model, tmp_path):

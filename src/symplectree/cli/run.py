@@ -35,6 +35,7 @@ from symplectree.view.plots import PICTURES
 
 Named = Annotated[list[str] | None, Parameter(negative="", show_default=False)]
 LATER = 1.0  # s, after which a run shows a bar
+DEFAULTS: dict[str, Any] = {"duration": 10.0, "dt": 0.01, "save_every": 1, "progress": LATER}
 
 
 def _whole(kind: Any, tokens: Any) -> int:
@@ -114,30 +115,22 @@ def run(
     for path, endings in ((out, SUFFIXES), (html, PAGES), (video, FILMS), (plot, PICTURES)):
         writable(path, endings)
     begin = time.perf_counter()
+    options: dict[str, Any] = {"action": action, "order": order, "accuracy": accuracy, "solver": solver}
+    begun: dict[str, Any] = {"keyframe": start, "set": set, "velocity": velocity, "force": force, "hold": hold}
     if resume is not None:
-        fresh = (model, dt, start, set, velocity, force, hold, method, action, order, accuracy, solver, save_every, out)
-        if any(given is not None for given in (*fresh, base, packages)):
-            raise Misuse(
-                "--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot"
-            )
-        traj = _resumed(resume, duration)
+        given = (model, dt, method, save_every, out, base, packages, *options.values(), *begun.values())
+        traj = _resumed(resume, duration, fresh=any(value is not None for value in given))
     else:
-        if model is None:
-            raise Misuse("which model? Give a file or a name: symplectree run MODEL, or see symplectree run --help")
-        chosen = _method(method, action=action, order=order, solver=solver, accuracy=accuracy)
-        mechanism = mechanism_of(model, base or "auto", packages)
-        settings: dict[str, Any] = {
-            "v0": _values("--velocity", velocity) or None,
-            "duration": 10.0 if duration is None else duration,
-            "dt": 0.01 if dt is None else dt,
-            "method": chosen,
-            "forces": _values("--force", force) or None,
-            "save_every": 1 if save_every is None else save_every,
-            "progress": LATER,
-        }
-        traj = _new(mechanism, start, _values("--set", set), hold or [], out, settings)
+        settings = {"duration": duration, "dt": dt, "save_every": save_every, "method": _method(method, **options)}
+        traj = _new(_mechanism(model, base, packages), out, settings, **begun)
     report("computed", f"in {time.perf_counter() - begin:.2f} s")
     _finish(traj, out or resume, html, video, plot)
+
+
+def _mechanism(model: str | None, base: Base | None, packages: Packages) -> Mechanism:
+    if model is None:
+        raise Misuse("which model? Give a file or a name: symplectree run MODEL, or see symplectree run --help")
+    return mechanism_of(model, base or "auto", packages)
 
 
 def _finish(traj: Trajectory, saved: Path | None, html: Path | None, video: Path | None, plot: Path | None) -> None:
@@ -157,13 +150,14 @@ def _finish(traj: Trajectory, saved: Path | None, html: Path | None, video: Path
 
 
 def _new(
-    mechanism: Mechanism,
-    keyframe: str | None,
-    given: dict[str, Any],
-    hold: list[str],
-    out: Path | None,
-    settings: dict[str, Any],
-) -> Trajectory:
+    mechanism: Mechanism, out: Path | None, settings: dict[str, Any], *, keyframe: str | None,
+    set: list[str] | None,
+    velocity: list[str] | None, force: list[str] | None, hold: list[str] | None,
+) -> Trajectory:  # fmt: skip
+    """A run from the start; settings that are None are left to their defaults."""
+    settings = DEFAULTS | {name: value for name, value in settings.items() if value is not None}
+    settings |= {"v0": _values("--velocity", velocity) or None, "forces": _values("--force", force) or None}
+    given = _values("--set", set)
     built = mechanism.build()
     if keyframe is not None:
         settings |= _with_keyframe(built, keyframe, settings)
@@ -173,7 +167,7 @@ def _new(
     held = {name: q0[built.coordinates.index(name)] for name in built.massless}
     if held:
         report("held", f"{', '.join(held)}, which move no mass")
-    held |= {name: _place(built, q0, name) for name in hold}
+    held |= {name: _place(built, q0, name) for name in hold or ()}
     try:
         return simulate(built, q0, **settings, prescribed=held or None, out=out)
     except ResultError as error:
@@ -200,7 +194,10 @@ def _with_keyframe(model: Model, name: str, settings: dict[str, Any]) -> dict[st
     return {"v0": v0 if np.any(v0) or settings["v0"] else None, "forces": forces or None}
 
 
-def _resumed(path: Path, duration: float | None) -> Trajectory:
+def _resumed(path: Path, duration: float | None, *, fresh: bool) -> Trajectory:
+    """Go on with a run; `fresh`: whether anything was given that only a run from the start has."""
+    if fresh:
+        raise Misuse("--resume goes on as the run began, in the same file: only --duration, --html, --video and --plot")
     if path.suffix.lower() == ".csv":
         raise Misuse(f"{path} cannot be resumed: a table does not hold all that is needed; .nc and .npz do")
     before = trajectory_in(str(path))

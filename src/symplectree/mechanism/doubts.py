@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
 
 TURN = 2 * np.pi
+ROUND = 5.0  # a multiple of which angles in degrees often are
 FAR = 100.0  # m, from one joint to the next
 HEAVY = 1e5  # kg, of one body
 STRONG = 100.0  # m/s², of gravity
@@ -53,6 +54,21 @@ def start_questions(model: Model, start: Mapping[str, Any]) -> Iterator[str]:
         for each, angle in zip(names, numbers, strict=False):
             if abs(angle) > TURN and _is_angle(model, each):
                 yield f"{each!r} starts at {_degrees(float(angle))}"
+
+
+def degree_questions(model: Model, start: Any) -> list[str]:
+    """About angles of a start by name that are more than a turn, and round numbers as degrees are: 30, 45, −90, 360.
+
+    A run that goes on from where another ended starts from an array, or from angles that are not round.
+    """
+    if not isinstance(start, Mapping):
+        return []
+    round_ones = {}
+    for name, value in start.items():
+        numbers = np.atleast_1d(array_or_empty(value))
+        if numbers.ndim == 1 and np.any((numbers % ROUND == 0) & (np.abs(numbers) > TURN)):
+            round_ones[name] = np.where(numbers % ROUND == 0, numbers, 0.0)
+    return list(start_questions(model, round_ones))
 
 
 def _places(model: Model) -> Iterator[str]:

@@ -26,6 +26,7 @@ class Shape:
     | rgba | colour, each part from 0 to 1; a mesh in the default one has the colours of its file |
     | mesh | the path of the mesh's file, None where there is none or it was not found |
     | scale | of the mesh along its axes |
+    | file_colors | whether parts of a mesh that have colours in its file keep these, whatever `rgba` |
     """  # noqa: E501
 
     frame: str
@@ -35,6 +36,7 @@ class Shape:
     rgba: tuple[float, float, float, float] = GREY
     mesh: str | None = None
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    file_colors: bool = False
 
     def __post_init__(self) -> None:
         """Raises ModelError for a kind that is not known, and for a size or pose that does not fit."""

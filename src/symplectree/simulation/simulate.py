@@ -21,6 +21,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
+from symplectree.mechanism.doubts import degree_questions
 from symplectree.mechanism.model import Model
 from symplectree.simulation.applied import Applied
 from symplectree.simulation.named_start import named_start
@@ -77,7 +78,8 @@ def simulate(
     out: a file (`.nc`; others are written at the end, see `Trajectory.save`) to which the run is written as it goes: at
         any moment, killed or not, it holds all but the last few seconds, and `resume` goes on from there.
 
-    A v0 that breaks the constraints is projected, with a warning that says by how much.
+    A v0 that breaks the constraints is projected, with a warning that says by how much. An angle given by name that is
+    more than a turn and a round number of degrees, such as 70, is asked about in a warning.
 
     Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, ResultError when `out` cannot be
     written, and ConvergenceError when a step fails. Whatever stops the run early (that, an
@@ -89,6 +91,8 @@ def simulate(
     q0, v0, forces = named_start(model, q0, v0, forces)
     motion = Prescribed(model, prescribed, float(dt), steps)
     q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None, given=(q0, v0))
+    for question in degree_questions(model, q0):
+        warnings.warn(f"{question} Angles are in radians; np.radians(70) converts 70°", stacklevel=2)
     source, method = ForceSource(model, forces, steps), chosen(method)
     run = method.start(model, q, v, dt, source, motion)
     settings = Settings(

@@ -1,8 +1,11 @@
-"""COLLADA files: their triangles and plain colours, whatever their materials refer to.
+"""COLLADA files: their triangles and colours, whatever their materials refer to.
+
+A texture gives each triangle one of a few colours, those that its triangles have most.
 
 As robots' tools do, the unit of length is taken into account and the axis that is up is not.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,9 @@ Color = tuple[float, float, float] | None
 Piece = tuple[Array, Array, Color]  # vertices (v, 3), triangles (f, 3), red, green, blue
 
 DEEPEST = 64  # nodes inside each other
+SHADES = 6  # colours of a texture
+ALIKE = 24  # of 255, by which colours differ at most that are taken for one
+GRAIN = 128  # pixels of a texture's side that are looked at
 
 
 def read_collada(path: Path) -> list[Piece]:
@@ -60,12 +66,18 @@ class _File:
                 yield from self._node(found, T, depth + 1)
             elif child.tag == "instance_geometry" and (found := self._referred(child)) is not None:
                 colors = {bound.get("symbol"): self._color(bound) for bound in child.iter("instance_material")}
-                for vertices, faces, material in self._geometry(found):
+                for vertices, faces, material, texels in self._geometry(found):
                     placed = vertices @ T[:3, :3].T + T[:3, 3]
-                    yield placed, faces if np.linalg.det(T[:3, :3]) > 0 else faces[:, ::-1], colors.get(material)
+                    turned = faces if np.linalg.det(T[:3, :3]) > 0 else faces[:, ::-1]
+                    color = colors.get(material)
+                    if not isinstance(color, np.ndarray):
+                        yield placed, turned, color
+                        continue
+                    for shade, chosen in _shades(color, texels):
+                        yield placed, turned[chosen], shade
 
-    def _color(self, bound: Any) -> Color:
-        """The plain colour of a material, of a texture its mean; None where the file lacks what it refers to."""
+    def _color(self, bound: Any) -> Color | Array:
+        """The plain colour of a material, or its texture (h, w, 3); None where the file lacks what it refers to."""
         material = self._referred(bound, "target")
         effect = self._referred(None if material is None else material.find("instance_effect"))
         color = None if effect is None else effect.find(".//diffuse/color")
@@ -77,23 +89,27 @@ class _File:
             return None
         names = [texture.get("texture", ""), *(found.text or "" for found in effect.iter("init_from"))]
         images = [self.by_id[name] for name in names if name in self.by_id and self.by_id[name].tag == "image"]
-        return next(filter(None, (_mean_color(self.folder / (i.findtext("init_from") or "")) for i in images)), None)
+        pictures = (_picture(self.folder / (image.findtext("init_from") or "")) for image in images)
+        return next((picture for picture in pictures if picture is not None), None)
 
-    def _geometry(self, geometry: Any) -> Iterator[tuple[Array, Array, str | None]]:
+    def _geometry(self, geometry: Any) -> Iterator[tuple[Array, Array, str | None, Array | None]]:
+        """Vertices, triangles, the name of their material and where they lie in a texture (f, 3, 2), if in any."""
         own = {child.get("id"): child for child in geometry.findall("mesh/*") if child.get("id")}
         for primitive in geometry.findall("mesh/*"):
             inputs = primitive.findall("input")
             corner = next((i for i in inputs if i.get("semantic") == "VERTEX"), None)
             if corner is None:
                 continue
-            stride = 1 + max(int(i.get("offset", 0)) for i in inputs)
-            lists = [_numbers(p, int).reshape(-1, stride)[:, int(corner.get("offset", 0))] for p in primitive.iter("p")]
-            faces = _triangles(primitive, lists)
+            faces = _faces(primitive, inputs, corner)
             if len(faces):
                 points = self._positions(own[corner.get("source", "").removeprefix("#")], own)
                 used, at = np.unique(faces, return_inverse=True)
                 corners: Any = at.reshape(-1, 3)
-                yield points[used], corners, primitive.get("material")
+                flat = next((i for i in inputs if i.get("semantic") == "TEXCOORD"), None)
+                texels = None
+                if flat is not None and (source := own.get(flat.get("source", "").removeprefix("#"))) is not None:
+                    texels = self._positions(source, own)[_faces(primitive, inputs, flat)][..., :2]
+                yield points[used], corners, primitive.get("material"), texels
 
     def _positions(self, vertices: Any, own: dict[str, Any]) -> Array:
         """The array of floats behind an input: of `vertices`, or directly of a source.
@@ -107,6 +123,13 @@ class _File:
             stride = 3 if accessor is None else int(accessor.get("stride", 3))
             self.sources[id(source)] = _numbers(source.find("float_array"), float).reshape(-1, stride)[:, :3]
         return self.sources[id(source)]
+
+
+def _faces(primitive: Any, inputs: list[Any], chosen: Any) -> Array:
+    """Triangles (f, 3) of a primitive, by their numbers of one of its inputs."""
+    stride = 1 + max(int(i.get("offset", 0)) for i in inputs)
+    column = int(chosen.get("offset", 0))
+    return _triangles(primitive, [_numbers(p, int).reshape(-1, stride)[:, column] for p in primitive.iter("p")])
 
 
 def _triangles(primitive: Any, lists: list[Array]) -> Array:
@@ -144,16 +167,41 @@ def _transform(element: Any) -> Array:
     return np.eye(4)
 
 
-def _mean_color(path: Path) -> Color:
-    """Of a picture; None when it cannot be read."""
+def _shades(picture: Array, texels: Array | None) -> Iterator[tuple[Color, Any]]:
+    """The few colours that triangles have, each with which these are; one for all when they lie nowhere in a picture.
+
+    texels: where corners of the triangles are in the picture (f, 3, 2), to the right and up, 0 to 1, and so on again.
+    """
+    from PIL import Image
+
+    if texels is None:
+        red, green, blue = (float(x) for x in picture.mean(axis=(0, 1)) / 255)
+        yield (red, green, blue), slice(None)
+        return
+    height, width, _ = picture.shape
+    inside = (0.6 * texels + 0.4 * texels.mean(axis=1, keepdims=True)) % 1.0
+    rows, columns = ((1 - inside[..., 1]) * height).astype(int) % height, (inside[..., 0] * width).astype(int) % width
+    seen = picture[rows, columns].mean(axis=1).round().astype(np.uint8)
+    few = Image.fromarray(seen[None]).quantize(SHADES, kmeans=2)
+    palette = np.array(few.getpalette()).reshape(-1, 3)
+    left, index = [int(k) for k, _ in Counter(np.asarray(few)[0].tolist()).most_common()], np.asarray(few)[0]
+    while left:
+        alike = [k for k in left if np.abs(palette[k] - palette[left[0]]).max() <= ALIKE]
+        red, green, blue = (float(x) / 255 for x in palette[left[0]])
+        yield (red, green, blue), np.isin(index, alike)
+        left = [k for k in left if k not in alike]
+
+
+def _picture(path: Path) -> Array | None:
+    """Pixels (h, w, 3) of a picture, 0 to 255; None when it cannot be read."""
     from PIL import Image
 
     try:
         with Image.open(path) as picture:
-            red, green, blue = np.asarray(picture.convert("RGB").resize((16, 16))).reshape(-1, 3).mean(axis=0) / 255
+            small = picture.convert("RGB").resize((min(picture.width, GRAIN), min(picture.height, GRAIN)))
     except (OSError, ValueError):
         return None
-    return float(red), float(green), float(blue)
+    return np.asarray(small)
 
 
 def _numbers(element: Any, kind: type) -> Array:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from symplectree.simulation.trajectory import Trajectory
 
 ENDINGS = (".html", ".htm")
-
-
 ASPECT = 1.35  # width over height that a page is expected to have at least
 # Words over the drawing. The player's clock counts seconds of film; this one reads its bar, and counts those of the motion.
 WORDS = """<style>
@@ -36,6 +34,22 @@ setInterval(() => {
   const film = bar ? Number(bar.getAttribute("aria-valuenow")) : 0;
   document.getElementById("motion-time").textContent = (START + SPEED * film).toFixed(DIGITS) + " s";
 }, 50);
+</script>"""
+
+# The player turns viser's own lamps and their mirrored surroundings on, first of all and at the start of each round, until
+# it reads that they are off: a flash, and half a minute of waiting where no graphics card helps. Here they are off from
+# the start. Where a later viser has other words for it, nothing is changed.
+LAMPS_OFF = """<script>
+(() => {
+  const decode = TextDecoder.prototype.decode;
+  const lamps = "enableDefaultLights:!0,enableDefaultLightsShadows:!0,environmentMap:null";
+  TextDecoder.prototype.decode = function (...given) {
+    const text = decode.apply(this, given);
+    if (!text.includes(lamps)) return text;
+    TextDecoder.prototype.decode = decode;
+    return text.replace(lamps, lamps.replaceAll("!0", "!1").replace("null", "{hdri_data:null}"));
+  };
+})();
 </script>"""
 
 
@@ -77,6 +91,7 @@ def _page(pictures: Film, speed: float, title: str) -> str:
     start, end = text.find("<title>"), text.find("</title>")
     if 0 <= start < end:
         text = text[: start + len("<title>")] + html.escape(title) + text[end:]
+    text = text.replace("<head>", "<head>" + LAMPS_OFF, 1)
     at = text.rfind("</body>")
     return text[:at] + _words(pictures, speed, title) + text[at:] if at >= 0 else text
 

@@ -138,7 +138,8 @@ class Live:
         self._stepper, self.fault = self._fresh(q, v), ""
 
     def _build(self, start: Trajectory, view: View) -> None:
-        from symplectree.view.stage import Stage, add_ground
+        from symplectree.view.stage import ROOT, Stage
+        from symplectree.view.surroundings import add_ground
 
         still = film(start, view=view, room=0.5, aspect=PAGE_ASPECT)
         lengths = [float(np.linalg.norm(still.track(line.b) - still.track(line.a))) for line in still.scene.lines]
@@ -150,7 +151,7 @@ class Live:
         self._follow = np.zeros(3)
         with self._server.atomic():
             self._stage = Stage(self._server, still.scene, strands, still.camera)
-            add_ground(self._server.scene, still)
+            add_ground(self._server.scene, still, f"{ROOT}/ground")
         for bodies, node in self._stage.meshes:
             node.on_drag(lambda event, bodies=bodies: self._dragged(bodies[event.instance_index or 0], event))
 
@@ -162,9 +163,9 @@ class Live:
                 return
             if self._pull is None or event.phase == "start":
                 T = body_poses(self.model, self.q[None], [body])[body][0]
-                at = np.array(event.start_position) + self._follow
+                at = np.array(event.start_position) / self._stage.scale + self._follow
                 self._pull = Pull(body, T[:3, :3].T @ (at - T[:3, 3]), np.zeros(3))
-            self._pull.target = np.array(event.end_position, dtype=float) + self._follow
+            self._pull.target = np.array(event.end_position, dtype=float) / self._stage.scale + self._follow
 
     def _controls(self) -> None:
         gui = self._server.gui
@@ -243,7 +244,7 @@ class Live:
         return self._held
 
     def _show(self) -> None:
-        from symplectree.view.stage import quaternions
+        from symplectree.view.surroundings import quaternions
 
         poses = body_poses(self.model, self._stepper.q[None], self._stage.scene.bodies)
         T = placed(self._stage.scene, self._stage.strands, poses)[0]

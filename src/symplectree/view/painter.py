@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -20,22 +24,27 @@ DETAIL = 1.5  # pixels, below which meshes have none
 NEAR = 0.05  # of the distance to what the camera looks at: nothing nearer is painted
 FINER = 2  # times more pixels are painted than shown, for smooth edges
 LIGHT = np.array([-0.35, 0.8, 0.48]) / np.linalg.norm([-0.35, 0.8, 0.48])  # towards the light: right, up, back
-DARK, BRIGHT = 0.55, 0.5  # light that all sides have, and that of those towards the light
+STRENGTH = np.array([0.55, 0.5, 0.12])  # light that all sides have, that of those towards the light, and its gloss
 SHADOW, LINES, INK = (222, 225, 230), (206, 210, 216), (60, 62, 68)
-MOST_SHADED = 30_000  # triangles, beyond which there are no shadows
+MOST_PAINTERS = 4  # pictures in the making at a time
 
 
 def paint(pictures: Film, size: tuple[int, int], *, title: str = "", speed: float = 1.0) -> Iterator[Array]:
-    """Pictures of a film one after the other, (height, width, 3) of bytes."""
+    """Pictures of a film one after the other, (height, width, 3) of bytes; the next ones are painted meanwhile."""
     painter = Painter(pictures, size, title=title, speed=speed)
-    with waiting(len(pictures), "film", "pictures") as progress:
-        for k in range(len(pictures)):
-            yield painter.paint(k)
-            progress.update(k + 1)
+    count = min(MOST_PAINTERS, os.cpu_count() or 1)
+    coming: deque[Future[Array]] = deque()
+    with waiting(len(pictures), "film", "pictures") as progress, ThreadPoolExecutor(count) as threads:
+        for k in range(len(pictures) + count):
+            if k < len(pictures):
+                coming.append(threads.submit(painter.paint, k))
+            if k >= count:
+                yield coming.popleft().result()
+                progress.update(k - count + 1)
 
 
 class Painter:
-    """Paints triangles from the farthest to the nearest, over the ground, shadows and trails."""
+    """Paints triangles over the ground, shadows and trails."""
 
     def __init__(self, pictures: Film, size: tuple[int, int], *, title: str = "", speed: float = 1.0) -> None:
         self.film, self.size = pictures, (size[0] * FINER, size[1] * FINER)
@@ -48,106 +57,80 @@ class Painter:
         self.up = upward(pictures.scene.model.gravity)
         self.light = camera.axes.T @ LIGHT
         self.ground: Array | None = None if ground is None or (camera.position - ground) @ self.up <= 0 else ground
-        self.shadows = self.ground is not None and self.light @ self.up > 0.2 and len(self.hollow) < MOST_SHADED
+        self.shadows = self.ground is not None and self.light @ self.up > 0.2
+        self._own = threading.local()  # the sheet of each thread, used again for each picture
 
     def _gather(self, detail: float) -> None:
-        """All vertices, each with the node that carries it, and all triangles with their colours."""
+        """All vertices by the node that carries them, and all triangles with their colours."""
         scene = self.film.scene
         place = {body: k for k, body in enumerate(scene.bodies)}
         count: int = self.film.placed.shape[1]
-        parts: list[tuple[int, Array, Array, Color, float]] = []
+        parts: list[tuple[int, Array, Array, Color, float, bool]] = []
         for solid in scene.solids:
             vertices, faces = surface(solid)
             if solid.kind == "mesh":
                 vertices, faces = coarser(vertices, faces, detail)
             placed = vertices @ solid.pose[:3, :3].T + solid.pose[:3, 3]
-            parts.append((place.get(solid.body, count), placed, faces, solid.color, solid.opacity))
+            casts = solid.opacity >= 1 and solid.kind != "plane"
+            parts.append((place.get(solid.body, count), placed, faces, solid.color, solid.opacity, casts))
         start = len(place)
         for strand in self.film.strands:
             shape = strand.surface()
-            parts += [(start + k, *shape, LINE_COLORS[strand.line.kind], 1.0) for k in range(strand.count)]
+            parts += [(start + k, *shape, LINE_COLORS[strand.line.kind], 1.0, True) for k in range(strand.count)]
             start += strand.count
         starts = np.cumsum([0, *(len(part[1]) for part in parts)])
         self.vertices = np.concatenate([np.zeros((0, 3)), *(part[1] for part in parts)])
-        self.owner = np.repeat([part[0] for part in parts], np.diff(starts)).astype(int)
+        self.nodes = np.repeat([part[0] for part in parts], np.diff(starts)).astype(np.int32)
         numbered = [part[2] + first for part, first in zip(parts, starts, strict=False)]
-        self.faces = np.concatenate([np.zeros((0, 3), dtype=int), *numbered])
+        self.faces = np.concatenate([np.zeros((0, 3), dtype=np.int32), *numbered]).astype(np.int32)
         counts = [len(part[2]) for part in parts]
-        self.colors = np.repeat(np.array([part[3] for part in parts]).reshape(-1, 3), counts, axis=0)
-        self.opacity = np.repeat(np.array([part[4] for part in parts]), counts)
-        kinds = [solid.kind for solid in scene.solids] + ["capsule"] * (len(parts) - len(scene.solids))
-        cast = [i for i, part in enumerate(parts) if part[4] > 0.3 and kinds[i] != "plane"]
-        self.convex = [slice(*starts[i : i + 2]) for i in cast if kinds[i] not in ("mesh", "triangles")]
-        odd = [numbered[i] for i in cast if kinds[i] in ("mesh", "triangles")]
-        self.hollow = np.concatenate([np.zeros((0, 3), dtype=int), *odd])
+        self.colors = np.repeat(np.array([(*part[3], part[4]) for part in parts]).reshape(-1, 4), counts, axis=0)
+        self.casting = self.faces[np.repeat([part[5] for part in parts], counts).astype(bool)]
 
     def paint(self, k: int) -> Array:
         """Picture k, (height, width, 3) of bytes."""
-        from PIL import Image, ImageDraw
+        import symplectree._core as core
 
-        picture = Image.new("RGB", self.size, "white")
-        draw = ImageDraw.Draw(picture, "RGBA")
-        self.shift = self.film.follow[k]
-        T = np.concatenate([self.film.placed[k], np.eye(4)[None]])[self.owner]
-        points = np.einsum("nij,nj->ni", T[:, :3, :3], self.vertices) + T[:, :3, 3]
+        sheet: _Sheet | None = getattr(self._own, "sheet", None)
+        if sheet is None:
+            sheet = self._own.sheet = _Sheet(self.size, NEAR * self.distance)
+        sheet.clear()
+        shift, poses = self.film.follow[k], np.concatenate([self.film.placed[k], np.eye(4)[None]])
+        points = np.empty_like(self.vertices)
+        core.carry_points(points=self.vertices, nodes=self.nodes, poses=poses, out=points)
         if self.ground is not None:
-            self._shadow(draw, points, self.ground)
-            self._grid(draw, self.ground)
+            if self.shadows:
+                height = (points - self.ground) @ self.up
+                fallen = points - (height / (self.light @ self.up))[:, None] * self.light
+                sheet.fill(self._project(fallen, shift), self.casting, SHADOW)
+            self._grid(sheet, self.ground, shift)
         for i, path in enumerate(self.film.curves.values()):
             if k:
                 part = path[: 1 + k * ((len(path) - 1) // (len(self.film) - 1))]
-                line = self._project(part)[:, :2].ravel().tolist()
-                draw.line(line, fill=_bytes(TRAIL_COLORS[i % len(TRAIL_COLORS)]), width=2 * FINER, joint="curve")
-        flat, fills = self._shaded(points)
-        for outline, fill in zip(flat.tolist(), map(tuple, fills.tolist()), strict=True):
-            draw.polygon(outline, fill=fill)
-        self._words(draw, k)
-        return np.asarray(picture.reduce(FINER))
+                color = _bytes(TRAIL_COLORS[i % len(TRAIL_COLORS)])
+                sheet.lines(self._project(part[:-1], shift), self._project(part[1:], shift), color, 2 * FINER)
+        core.draw_triangles(
+            pixels=sheet.pixels, depth=sheet.depth, seen=self._project(points, shift), points=points, faces=self.faces,
+            colors=self.colors, towards=self.light, strength=STRENGTH, near=NEAR * self.distance,
+        )  # fmt: skip
+        picture: Any = np.empty((self.size[1] // FINER, self.size[0] // FINER, 3), dtype=np.uint8)
+        core.reduce_picture(pixels=sheet.pixels, out=picture, finer=FINER)
+        self._words(picture, k)
+        return np.asarray(picture)
 
-    def _shaded(self, points: Array) -> tuple[Array, Array]:
-        """Triangles that face the camera, the farthest first: pixels (f, 6) and colours (f, 4) of bytes."""
-        seen = self._project(points)
-        corners = seen[self.faces]
-        one, other = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
-        front = one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0] < 0  # pixels count downwards
-        front &= corners[:, :, 2].min(axis=1) > NEAR * self.distance  # what reaches behind the camera covers everything
-        kept = np.flatnonzero(front)
-        kept = kept[np.argsort(-corners[kept, :, 2].mean(axis=1))]
-        a, b, c = (points[self.faces[kept, i]] for i in range(3))
-        u, w = b - a, c - a
-        normal = np.stack([u[:, 1] * w[:, 2] - u[:, 2] * w[:, 1], u[:, 2] * w[:, 0] - u[:, 0] * w[:, 2],
-                           u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]], 1)  # fmt: skip
-        length = np.sqrt(np.einsum("fi,fi->f", normal, normal))
-        light = np.clip(normal @ self.light / np.where(length > 0, length, 1), 0, 1)
-        rgb = np.clip((DARK + BRIGHT * light)[:, None] * self.colors[kept] + 0.12 * light[:, None] ** 12, 0, 1)
-        fills = np.concatenate([rgb, self.opacity[kept, None]], 1)
-        return corners[kept, :, :2].reshape(-1, 6), (255 * fills).round().astype(int)
+    def _project(self, points: Array, shift: Array) -> Array:
+        """Points (n, 3) to pixels to the right and down, and distance from the camera, which has moved by `shift`."""
+        import symplectree._core as core
 
-    def _shadow(self, draw: Any, points: Array, ground: Array) -> None:
-        """What the light throws on the ground: the hulls of convex solids, and the triangles of others."""
-        from scipy.spatial import ConvexHull
-
-        if not self.shadows:
-            return
-        height = (points - ground) @ self.up
-        fallen = self._project(points - (height / (self.light @ self.up))[:, None] * self.light)
-        ahead = fallen[:, 2] > NEAR * self.distance
-        for part in self.convex:
-            if ahead[part].all() and np.ptp(fallen[part, :2], axis=0).min() > 0.5:
-                flat = fallen[part, :2]
-                draw.polygon(flat[ConvexHull(flat).vertices].ravel().tolist(), fill=SHADOW)
-        for outline in fallen[self.hollow[ahead[self.hollow].all(axis=1)], :2].reshape(-1, 6).tolist():
-            draw.polygon(outline, fill=SHADOW)
-
-    def _project(self, points: Array) -> Array:
-        """Points (n, 3) to pixels to the right and down, and distance from the camera."""
         camera, (width, height) = self.film.camera, self.size
-        seen = (points - camera.position - self.shift) @ camera.axes.T
-        distance = np.maximum(-seen[:, 2], 1e-9)
-        zoom = 0.5 * height / np.tan(camera.field / 2) / distance
-        return np.stack([0.5 * width + zoom * seen[:, 0], 0.5 * height - zoom * seen[:, 1], distance], 1)
+        seen = np.empty((len(points), 3))
+        core.project_points(
+            points=np.ascontiguousarray(points), axes=np.ascontiguousarray(camera.axes), eye=camera.position + shift,
+            zoom=0.5 * height / np.tan(camera.field / 2), middle=(0.5 * width, 0.5 * height), out=seen,
+        )  # fmt: skip
+        return seen
 
-    def _grid(self, draw: Any, ground: Array) -> None:
+    def _grid(self, sheet: _Sheet, ground: Array, shift: Array) -> None:
         """Lines on the ground."""
         pictures, up = self.film, self.up
         cell = round_length(pictures.scene.size / 6)
@@ -160,25 +143,79 @@ class Painter:
         far = cell * count
         starts = np.concatenate([at * first - far * second, at * second - far * first]) + ground
         ends = np.concatenate([at * first + far * second, at * second + far * first]) + ground
-        camera = pictures.camera
-        ahead = [(points - camera.position - self.shift) @ camera.axes[2] < 0 for points in (starts, ends)]
-        lines = np.hstack([self._project(points)[:, :2] for points in (starts, ends)])
-        for line in lines[ahead[0] & ahead[1]].tolist():
-            draw.line(line, fill=LINES, width=FINER)
+        sheet.lines(self._project(starts, shift), self._project(ends, shift), LINES, FINER)
 
-    def _words(self, draw: Any, k: int) -> None:
+    def _words(self, picture: Array, k: int) -> None:
         """Time of the motion, title, names of trails, and what the cells of the grid measure."""
-        size = max(14, self.size[1] // 30)
-        font, (width, height) = _font(size), self.size
+        height, width, _ = picture.shape
+        size = max(9, height // 30)
         pace = "" if self.speed == 1 else f"   {self.speed:g}× speed"
-        draw.text((size, size), f"{self.film.t[k]:.{self.film.digits}f} s{pace}", fill=INK, font=font)
-        draw.text((width / 2, size), self.title, fill=INK, font=font, anchor="ma")
+        _write(picture, f"{self.film.t[k]:.{self.film.digits}f} s{pace}", (size, size), size)
+        _write(picture, self.title, (width // 2, size), size, anchor=0.5)
         if self.ground is not None:
             note = f"grid: {round_length(self.film.scene.size / 6):g} m"
-            draw.text((size, height - size), note, fill=INK, font=_font(3 * size // 4), anchor="ld")
+            _write(picture, note, (size, height - 2 * size), 3 * size // 4)
         for i, name in enumerate(self.film.curves):
             color = _bytes(TRAIL_COLORS[i % len(TRAIL_COLORS)])
-            draw.text((width - size, size + 1.5 * i * size), f"— {name}", fill=color, font=font, anchor="ra")
+            _write(picture, f"— {name}", (width - size, int(size + 1.5 * i * size)), size, color=color, anchor=1.0)
+
+
+class _Sheet:
+    """White paper to draw on: pixels (height, width, 3), and one over their distance, where that matters."""
+
+    def __init__(self, size: tuple[int, int], near: float) -> None:
+        self.pixels = np.empty((size[1], size[0], 3), dtype=np.uint8)
+        self.depth, self.near = np.empty((size[1], size[0]), dtype=np.float32), near
+
+    def clear(self) -> None:
+        """White again, and nothing near."""
+        self.pixels[:], self.depth[:] = 255, 0.0
+
+    def fill(self, seen: Array, faces: Array, color: Sequence[int]) -> None:
+        """Flat triangles in one colour, over everything that is there."""
+        import symplectree._core as core
+
+        core.fill_triangles(
+            pixels=self.pixels, depth=self.depth, seen=seen, faces=faces, color=tuple(color), near=self.near
+        )
+
+    def lines(self, starts: Array, ends: Array, color: Sequence[int], width: float) -> None:
+        """Straight lines between points (n, 3) of pixels and distances, each a little longer than it is."""
+        along = ends[:, :2] - starts[:, :2]
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        along = 0.5 * width * along / np.where(length > 0, length, 1)
+        corners = np.stack([starts, starts, ends, ends], 1)
+        aside = np.stack([-along[:, 1], along[:, 0]], 1)
+        cap = 0.5 * along
+        corners[:, 0, :2] += aside - cap
+        corners[:, 1, :2] -= aside + cap
+        corners[:, 2, :2] += cap - aside
+        corners[:, 3, :2] += cap + aside
+        first = 4 * np.arange(len(starts), dtype=np.int32)[:, None]
+        faces = np.concatenate([first + np.array(three, dtype=np.int32) for three in ((0, 1, 2), (0, 2, 3))])
+        self.fill(corners.reshape(-1, 3), faces, color)
+
+
+def _write(
+    picture: Array, text: str, at: tuple[int, int], size: int, *, color: Sequence[int] = INK, anchor: float = 0.0
+) -> None:
+    """Words below a point of the picture, column and row; anchor: 0 begins there, 1 ends there."""
+    ink = _ink(text, size)
+    left, top = int(at[0] - anchor * ink.shape[1]), at[1]
+    part = picture[max(top, 0) : top + len(ink), max(left, 0) : left + ink.shape[1]]
+    ink = ink[max(-top, 0) :, max(-left, 0) :][: part.shape[0], : part.shape[1], None]
+    part[:] = (part + ink * (np.array(color) - part)).round()
+
+
+@lru_cache(maxsize=256)
+def _ink(text: str, size: int) -> Array:
+    """How dark each pixel of a text is, 0 to 1, (rows, columns)."""
+    from PIL import Image, ImageDraw
+
+    font = _font(size)
+    sheet = Image.new("L", (max(1, int(font.getlength(text)) + 2), 2 * size))
+    ImageDraw.Draw(sheet).text((0, 0), text, fill=255, font=font)
+    return np.asarray(sheet) / 255
 
 
 def _bytes(color: Color) -> tuple[int, int, int]:

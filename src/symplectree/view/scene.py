@@ -324,12 +324,13 @@ def _own_shapes(model: Model, size: float) -> list[Solid]:
 
 
 def _mesh_parts(solid: Solid, shape: Shape) -> list[Solid]:
-    """A solid for each part of a mesh, in the part's own colour where the model gives none."""
+    """A solid for each part of a mesh, in the part's own colour where the model gives none or prefers it."""
     assert shape.mesh is not None
     scale = tuple(float(x) for x in np.broadcast_to(1.0 if shape.scale is None else shape.scale, 3))
-    solid, plain = replace(solid, mesh=Path(shape.mesh), scale=scale), tuple(shape.rgba) == GREY
+    solid = replace(solid, mesh=Path(shape.mesh), scale=scale)
+    own = shape.file_colors or tuple(shape.rgba) == GREY
     return [
-        replace(solid, name=f"{solid.name}.{k}", part=k, color=part.color if plain and part.color else solid.color)
+        replace(solid, name=f"{solid.name}.{k}", part=k, color=part.color if own and part.color else solid.color)
         for k, part in enumerate(read_mesh(Path(shape.mesh)))
     ]
 

@@ -1,7 +1,7 @@
 """The scene in a browser: nodes of a viser server that are moved from picture to picture.
 
 Everything moves by poses alone, trails included, whose pieces wait out of sight: a browser follows these at once, where
-sizes and visibility come after a while.
+sizes and visibility come after a while. Lengths are scaled, as `surroundings` says.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,16 @@ from symplectree.lie import Array
 from symplectree.view.camera import Camera, upward
 from symplectree.view.film import FINE, Film
 from symplectree.view.lines import Strand
+from symplectree.view.meshes import Surface
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Scene
-from symplectree.view.solids import Color, Solid, along, round_length
+from symplectree.view.solids import Color, Solid
 from symplectree.view.surfaces import coarser, surface
+from symplectree.view.surroundings import add_ground, add_lights, page_scale, quaternions, set_camera
 
 PIECES = 200  # of a trail, shown one after the other
 MANY = 300  # bodies and pieces, beyond which those of one shape become one node
 COARSE = 0.8  # radii of a rod: detail of these, of which nothing is seen
-AWAY = 1e4  # times the distance of the camera: out of sight
+AWAY = 1e4  # out of sight
 ROOT = "/scene"  # of everything, which moves against what the camera follows
 
 
@@ -30,7 +32,10 @@ class Stage:
 
     def __init__(self, server: Any, scene: Scene, strands: Sequence[Strand], camera: Camera) -> None:
         self.scene, self.strands, self.camera = scene, strands, camera
-        self._server, self._nodes = server, server.scene
+        self.scale = page_scale(camera)
+        self._nodes, up = server.scene, upward(scene.model.gravity)
+        set_camera(server, camera, up)
+        add_lights(self._nodes, camera, up)
         self._root = self._nodes.add_frame(ROOT, show_axes=False)
         count = len(scene.bodies) + sum(strand.count for strand in strands)
         self.meshes: list[tuple[list[int], Any]] = []  # which can be dragged, and whose they are
@@ -40,12 +45,11 @@ class Stage:
             self._add_batches()
         else:
             self._add_nodes()
-        _camera(server, camera, scene)
-        _lights(self._nodes)
 
     def move(self, positions: Array, turns: Array, follow: Array) -> None:
         """Bodies and pieces (N, 3) and quaternions (N, 4), seen from a camera that has moved by `follow` (3,)."""
-        self._root.position = -follow
+        self._root.position = -self.scale * follow
+        positions = self.scale * positions
         for node, position, turn in zip(self._movers, positions, turns, strict=False):
             node.position, node.wxyz = position, turn
         for node, index, local in self._batches:
@@ -64,21 +68,23 @@ class Stage:
                     mesh = self._add_solid(f"{path}/{solid.name} {i}", solid)
                     self.meshes += [([body], mesh)] if body >= 0 else []
         for i, strand in enumerate(self.strands):
-            vertices, faces = (
-                x.astype(kind) for x, kind in zip(strand.surface(), (np.float32, np.uint32), strict=True)
-            )
+            vertices, faces = self._buffers(strand.surface())
             color = _rgb(LINE_COLORS[strand.line.kind])
             for k in range(strand.count):
                 name = f"{ROOT}/{strand.line.kind}s/{i}/{k}"
                 self._movers.append(self._nodes.add_mesh_simple(name, vertices, faces, color=color))
 
     def _add_solid(self, name: str, solid: Solid) -> Any:
-        vertices, faces = surface(solid)
         return self._nodes.add_mesh_simple(
-            name, vertices.astype(np.float32), faces.astype(np.uint32), color=_rgb(solid.color),
+            name, *self._buffers(surface(solid)), color=_rgb(solid.color),
             opacity=None if solid.opacity >= 1 else solid.opacity, wxyz=quaternions(solid.pose[None])[0],
-            position=solid.pose[:3, 3], side="double" if solid.kind == "mesh" else "front",
+            position=self.scale * solid.pose[:3, 3], side="double" if solid.kind == "mesh" else "front",
+            cast_shadow=solid.opacity >= 1,
         )  # fmt: skip
+
+    def _buffers(self, shape: Surface) -> tuple[Any, Any]:
+        """Vertices and triangles as browsers take them."""
+        return (self.scale * shape[0]).astype(np.float32), shape[1].astype(np.uint32)
 
     def _add_batches(self) -> None:
         """One node for all solids of one shape, or for all pieces of one line."""
@@ -93,6 +99,7 @@ class Stage:
             groups.setdefault(alike, []).append(solid)
         for i, solids in enumerate(groups.values()):
             local = np.array([solid.pose for solid in solids])
+            local[:, :3, 3] *= self.scale
             colors = np.array([_rgb(solid.color) for solid in solids], dtype=np.uint8)
             index = np.array([place[solid.body] for solid in solids])
             shape = coarser(*surface(solids[0]), COARSE * self.scene.radius)
@@ -106,12 +113,10 @@ class Stage:
             self._batch(f"{ROOT}/lines/{i}", strand.surface(), index, local, colors, 1.0)
             start += strand.count
 
-    def _batch(
-        self, name: str, shape: tuple[Array, Array], index: Any, local: Array, colors: Any, opacity: float
-    ) -> Any:
+    def _batch(self, name: str, shape: Surface, index: Any, local: Array, colors: Any, opacity: float) -> Any:
         node = self._nodes.add_batched_meshes_simple(
-            name, shape[0].astype(np.float32), shape[1].astype(np.uint32), quaternions(local), local[:, :3, 3],
-            batched_colors=colors, opacity=None if opacity >= 1 else opacity, lod="off",
+            name, *self._buffers(shape), quaternions(local), local[:, :3, 3], batched_colors=colors,
+            opacity=None if opacity >= 1 else opacity, lod="off",
         )  # fmt: skip
         self._batches.append((node, index, local))
         return node
@@ -126,13 +131,13 @@ class FilmStage(Stage):
         self._positions = film.placed[..., :3, 3]
         count = film.placed.shape[1]
         self._turns = quaternions(film.placed.reshape(-1, 4, 4)).reshape(len(film), count, 4)
-        self._away = AWAY * np.linalg.norm(film.camera.position - film.camera.look_at) * film.camera.axes[2]
+        self._away = AWAY * film.camera.axes[2]
         self._trails = [
             piece
             for i, (name, path) in enumerate(film.curves.items())
             for piece in self._trail(name, path, TRAIL_COLORS[i % len(TRAIL_COLORS)])
         ]
-        add_ground(self._nodes, film)
+        add_ground(self._nodes, film, f"{ROOT}/ground")
 
     def show(self, k: int) -> None:
         """Move everything to picture k."""
@@ -149,48 +154,13 @@ class FilmStage(Stage):
         cuts = np.unique(np.concatenate([[0], np.searchsorted(way, marks * (1 - 1e-9)), [len(pictures) - 1]]))
         out = []
         for first, last in pairwise(cuts.astype(int)):
-            part = path[fine * first : fine * last + 1]
+            part = self.scale * path[fine * first : fine * last + 1]
             node = self._nodes.add_line_segments(
                 f"{ROOT}/trails/{_safe(name)}/{first}", np.stack([part[:-1], part[1:]], 1).astype(np.float32),
-                np.array(_rgb(color), dtype=np.uint8), thickness=0.35 * self.scene.radius,
+                np.array(_rgb(color), dtype=np.uint8), thickness=0.35 * self.scale * self.scene.radius,
             )  # fmt: skip
             out.append((int(last), node))
         return out
-
-
-def cell_size(scene: Scene) -> float:
-    """Side of a cell of the grid on the ground [m]."""
-    return round_length(scene.size / 6)
-
-
-def add_ground(root: Any, film: Film) -> None:
-    """A grid below everything, where there is a ground, with cells of a round size."""
-    if film.ground is None:
-        return
-    extent = float(np.linalg.norm(film.high - film.low)) + film.scene.size
-    cell = cell_size(film.scene)
-    turn, _ = along(np.zeros(3), upward(film.scene.model.gravity))
-    side = cell * max(2, 2 * round(0.6 * extent / cell / 2 + 0.5))
-    root.add_grid(
-        f"{ROOT}/ground", side, side, cell_size=cell, section_size=5 * cell, cell_color=(205, 210, 216),
-        section_color=(165, 172, 180), wxyz=quaternions(turn[None])[0], position=film.ground, shadow_opacity=0.15,
-        fade_distance=1e6,
-    )  # fmt: skip
-
-
-def _lights(root: Any) -> None:
-    """Plain lights: shadows and mirrored surroundings take half a minute to start where no graphics card helps."""
-    root.configure_default_lights(cast_shadow=False)
-    root.configure_environment_map(None)
-    root.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(190, 195, 205), intensity=2.2)
-
-
-def _camera(server: Any, camera: Camera, scene: Scene) -> None:
-    distance = float(np.linalg.norm(camera.position - camera.look_at))
-    server.scene.set_up_direction(tuple(upward(scene.model.gravity)))
-    first = server.initial_camera
-    first.position, first.look_at, first.up = tuple(camera.position), tuple(camera.look_at), tuple(camera.up)
-    first.fov, first.near, first.far = float(camera.field), distance / 100, distance * 100
 
 
 def _compose(positions: Array, turns: Array, local: Array) -> tuple[Array, Array]:
@@ -201,15 +171,6 @@ def _compose(positions: Array, turns: Array, local: Array) -> tuple[Array, Array
     at = R.apply(local[:, :3, 3]) + positions
     turn = (R * Rotation.from_matrix(local[:, :3, :3])).as_quat()
     return at.astype(np.float32), np.roll(turn, 1, axis=1).astype(np.float32)
-
-
-def quaternions(T: Array) -> Array:
-    """(F, 4, 4) poses to (F, 4) quaternions, w first."""
-    from scipy.spatial.transform import Rotation
-
-    if not len(T):
-        return np.zeros((0, 4))
-    return np.roll(Rotation.from_matrix(T[:, :3, :3]).as_quat(), 1, axis=1)
 
 
 def _safe(name: str) -> str:

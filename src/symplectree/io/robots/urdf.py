@@ -177,7 +177,7 @@ def _shape(r: Reading, link: str, visual: Element, colours: dict[str | None, Ele
         scale = _floats(body.get("scale", "1 1 1"), 3)
         path = r.finder.find(body.get("filename", "")) if body.tag == "mesh" else None
         frame = r.bodies[link].frame.name
-        shown = {"rgba": rgba, "mesh": path and str(path), "scale": scale}
+        shown = {"rgba": rgba, "mesh": path and str(path), "scale": scale, "file_colors": path is not None}
         return Shape(frame, body.tag, size, T, **shown)  # type: ignore[arg-type]
     except (KeyError, ValueError):  # a ModelError is a ValueError, too
         return None
