@@ -25,7 +25,10 @@ class StateDynamics {
   // v = M(q)⁻¹ p, of p without what constraints take from it; prescribed velocities are those of `rates`.
   void velocity(const double* q, const double* p, const double* rates, double* v) {
     if (free_) {
-      factorize_mass(m_, q, w_);
+      if (!std::equal(eliminated_.begin(), eliminated_.end(), q, q + m_.nq)) {
+        factorize_mass(m_, q, w_);
+        eliminated_.assign(q, q + m_.nq);
+      }
       return solve_mass(m_, p, v, w_);
     }
     std::copy(rates, rates + m_.nv, v);
@@ -34,6 +37,7 @@ class StateDynamics {
 
   // a ← the acceleration in the state (q, v); prescribed ones are read from a.
   void acceleration(const double* q, const double* v, const double* tau, const double* inputs, double* a) {
+    eliminated_.clear();
     if (free_) return forward_dynamics(m_, {q, v}, {tau, inputs}, a, w_);
     constrained_.acceleration(q, v, tau, inputs, a);
   }
@@ -51,6 +55,7 @@ class StateDynamics {
   Workspace<double> w_;
   Constrained constrained_;
   bool free_;
+  std::vector<double> eliminated_;  // the configuration of the mass matrix in w_, empty where there is none
 };
 
 }  // namespace symplectree
