@@ -195,26 +195,30 @@ StagewiseNewton::Found StagewiseNewton::differentiate(const OtherCosts& others, 
       swept(k);
     });
   } else {  // second derivatives wait for the costates, and these for all first ones
-    auto& [plain, with, expected, ready, whole] = plain_;
-    ready = whole = expected, with = damping;
-    if (expected) plain.begin(last.data());
-    pipeline_.run(count, first, [&](int task) {
-      const int k = of(task);
-      whole = finished(k) && whole && plain.stage(k, stage(k, false), damping);
-    });
-    ready = ready && found == Found::Everything;
+    pipeline_.run(count, first, [&](int task) { finished(of(task)); });
     if (found != Found::Everything) return found;
-    pipeline_.run(
-        count, [&](int thread, int task) { second_derivatives(thread, of(task)); }, [&](int task) { swept(of(task)); });
+    const auto second = [&](int thread, int task) { second_derivatives(thread, of(task)); };
+    pipeline_.run(count, second, [&](int task) {
+      const bool before = swept_;
+      swept(of(task));
+      if (before && !swept_) sweep_plainly(damping);  // while other threads go on
+    });
   }
   swept_ = swept_ && sweep.is_finite();
-  plain_.expected = !swept_;
   return found;
 }
 
 Stage StagewiseNewton::stage(int k, bool with_bending) {
   return {row(AB, k, n_ * N()), row(H, k, N() * N()), with_bending ? row(bending, k, N() * N()) : nullptr,
           row(slope, k, m_),    row(room_, k, m_),    row(room_, model_.steps + k, m_)};
+}
+
+void StagewiseNewton::sweep_plainly(double damping) {
+  plain_.damping = damping;
+  plain_.sweep.begin(last.data());
+  plain_.ready = plain_.swept = true;
+  for (int k = model_.steps - 1; k >= 0 && plain_.swept; --k)
+    plain_.swept = plain_.sweep.stage(k, stage(k, false), damping);
 }
 
 bool StagewiseNewton::sweep_again(double damping, bool with_bending) {

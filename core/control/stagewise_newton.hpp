@@ -101,6 +101,7 @@ class StagewiseNewton {
   void follow_costate(int k);
   bool two_passes() const { return !records_.empty() || !single_stages_.empty(); }
   void second_derivatives(int thread, int k);
+  void sweep_plainly(double damping);
 
   ControlledModel model_;
   const TotalCost& cost_;
@@ -118,11 +119,11 @@ class StagewiseNewton {
   RowMatrix pulls_;           // −M⁻¹BᵀV of all steps (steps · m × rows)
   std::vector<char> states_;  // of each step: Found
   bool swept_ = false;
-  // The sweep without second derivatives of steps, made along with first ones where the last one with them failed.
+  // The sweep without second derivatives of steps, made as soon as the one with them has failed.
   struct {
     Sweep sweep;
     double damping = 0;
-    bool expected = false, ready = false, swept = false;
+    bool ready = false, swept = false;
   } plain_;
 };
 
