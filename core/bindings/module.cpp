@@ -87,7 +87,8 @@ Potential potential(const nb::handle& function) {
 }
 
 // Elements of the user's own: functions of Python behind `evaluate` of symplectree/elements/user.py.
-void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
+void add_users(NativeModel& self, const nb::list& users, const nb::object& evaluate) {
+  Model& m = self.model;
   for (const nb::handle given : users) {
     const auto kind = nb::cast<std::string>(given.attr("kind"));
     UserElement u;
@@ -100,11 +101,11 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
     u.owner = nb::cast<int>(given.attr("owner"));
     for (const nb::handle t : given.attr("tapes")) u.tapes.push_back(tape(t));
     if (!given.attr("step").is_none()) u.step = tape(given.attr("step"));
-    // Shared, so that models can be copied without Python's lock.
-    const auto held = std::make_shared<std::pair<nb::object, nb::object>>(nb::borrow(given), evaluate);
+    self.functions.insert(self.functions.end(), {nb::borrow(given), evaluate});
+    const nb::handle rows = given, function = evaluate;
     const std::size_t nq = u.q.size(), nv = u.v.size();
-    u.evaluate = [held, nq, nv](int order, const double* q, const double* v, double* value, double* first,
-                                double* second) {
+    u.evaluate = [rows, function, nq, nv](int order, const double* q, const double* v, double* value, double* first,
+                                          double* second) {
       nb::gil_scoped_acquire lock;
       const auto copy_in = [](const double* from, std::size_t count) {
         npy_intp shape[1] = {static_cast<npy_intp>(count)};
@@ -117,8 +118,7 @@ void add_users(Model& m, const nb::list& users, const nb::object& evaluate) {
         const In array = nb::cast<In>(from);
         std::copy(array.data(), array.data() + array.size(), to);
       };
-      const auto& [rows, evaluate] = *held;
-      const nb::object out = evaluate(rows, order, copy_in(q, nq), copy_in(v, nv));
+      const nb::object out = function(rows, order, copy_in(q, nq), copy_in(v, nv));
       copy_out(out[0], value), copy_out(out[1], first), copy_out(out[2], second);
     };
     if (u.kind == UserElement::Constraint) m.rows += u.rows;
@@ -148,7 +148,7 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   set_numbers(m, self->arrays);
   m.rows = m.constraint_rows();
   for (const nb::handle f : functions) m.potentials.push_back(potential(f));
-  add_users(m, users, evaluate);
+  add_users(*self, users, evaluate);
   m.ground_energy = ground_energy;
   m.inputs = inputs;
   self->no_inputs.assign(inputs + 1, 0.0);
@@ -161,6 +161,25 @@ void construct(NativeModel* self, const nb::dict& arrays, const nb::list& functi
   }
   if (following.size()) self->map = std::make_unique<CoordinateMap>(m, followers(following));
 }
+
+// Functions know the names around them, often the model itself: Python's collector has to see that the model holds
+// them.
+int visit_functions(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  for (const nb::object& function : nb::inst_ptr<NativeModel>(self)->functions) Py_VISIT(function.ptr());
+  return 0;
+}
+int drop_functions(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;
+  NativeModel& model = *nb::inst_ptr<NativeModel>(self);
+  for (UserElement& u : model.model.users) u.evaluate = nullptr;
+  std::vector<nb::object>().swap(model.functions);
+  return 0;
+}
+PyType_Slot kCollected[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_functions)},
+                            {Py_tp_clear, reinterpret_cast<void*>(drop_functions)},
+                            {0, nullptr}};
 
 // The results of a tape at each row of `in`.
 void run_tape(const nb::object& given, In in, Out out) {
@@ -184,7 +203,7 @@ void use_code(NativeModel& self, const std::string& what, int index, int order, 
 
 NB_MODULE(_core, m) {
   using namespace symplectree;
-  auto cls = nb::class_<NativeModel>(m, "Model");
+  auto cls = nb::class_<NativeModel>(m, "Model", nb::type_slots(kCollected));
   cls.def("__init__", &construct, nb::kw_only(), nb::arg("arrays"), nb::arg("functions"), nb::arg("ground_energy"),
           nb::arg("inputs"), nb::arg("users"), nb::arg("evaluate"), nb::arg("formulas"), nb::arg("followers"));
   cls.def("use_code", &use_code);

@@ -32,6 +32,7 @@ struct NativeModel {
   std::vector<Frame> frames;
   std::vector<double> no_inputs;
   std::unique_ptr<CoordinateMap> map;  // where coordinates follow others; then `model` is the tree of all of them
+  std::vector<nb::object> functions;   // of Python, which elements in `model` call
   Pool<Workspace<double>> workspaces{model};
   Pool<DerivativeWorkspace<double>> derivative_workspaces{model};
   Pool<ElementWorkspace<double>> element_workspaces{model};

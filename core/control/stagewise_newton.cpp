@@ -12,7 +12,7 @@ StagewiseNewton::StagewiseNewton(const ControlledModel& model, const TotalCost& 
                                  int threads)
     : sweep(model.steps, model.n(), model.m()), model_(model), cost_(cost), limits_(std::move(limits)), exact_(exact),
       n_(model.n()), m_(model.m()), roll_out_(model_), pipeline_(std::max(1, std::min(threads, model.steps))),
-      no_controls_(m_), sizes_(m_), states_(model.steps) {
+      no_controls_(m_), sizes_(m_), states_(model.steps), plain_{sweep} {
   const std::size_t count = model.steps, square = static_cast<std::size_t>(N()) * N();
   motion = trial = Motion(model_);
   AB.resize(count * n_ * N()), H.resize((count + 1) * square), bending.resize(exact ? count * square : 0);
@@ -30,43 +30,78 @@ StagewiseNewton::StagewiseNewton(const ControlledModel& model, const TotalCost& 
 int StagewiseNewton::begin(const double* q, const double* v, const Policy& policy) {
   std::vector<double> p(model_.nv());
   workers_[0]->scratch.mechanics.momentum(q, v, p.data());
-  return roll(q, p.data(), v, policy);
-}
-
-int StagewiseNewton::roll(const double* q, const double* p, const double* v, const Policy& policy) {
-  const int taken = roll_out_.run(q, p, v, policy, trial);
+  const int taken = roll_out_.run(q, p.data(), v, policy, trial);
   if (taken == model_.steps) trial.cost = measure(trial);
   return taken;
 }
 
-double StagewiseNewton::measure(const Motion& of, bool per_time) {
+double StagewiseNewton::measure(const Motion& of, bool per_time) { return cost_of(of, per_time, workers_[0]->scratch); }
+
+double StagewiseNewton::cost_of(const Motion& of, bool per_time, CostScratch& scratch) const {
   const std::size_t nq = model_.nq(), nv = model_.nv();
   double sum = 0;
   for (int k = 0; k <= model_.steps; ++k) {
     const double* u = k < model_.steps ? &of.u[static_cast<std::size_t>(k) * m_] : no_controls_.data();
-    sum += cost_.value(k, &of.q[k * nq], &of.p[k * nv], u, workers_[0]->scratch, per_time);
+    sum += cost_.value(k, &of.q[k * nq], &of.p[k * nv], u, scratch, per_time);
   }
   return sum;
 }
 
 bool StagewiseNewton::tried(const double* steps, double length, const OtherCost& other) {
-  const Policy policy{&motion, steps, sweep.gains.data(), length, limits_.lower.data(), limits_.upper.data()};
-  if (roll(motion.q.data(), motion.p.data(), motion.v.data(), policy) < model_.steps) return false;
+  if (roll_out_.run(motion.q.data(), motion.p.data(), motion.v.data(), policy(steps, length), trial) < model_.steps)
+    return false;
+  trial.cost = measure(trial);
   if (other) trial.cost += other(trial);
   return std::isfinite(trial.cost);
 }
 
+Policy StagewiseNewton::policy(const double* steps, double length) const {
+  return {&motion, steps, sweep.gains.data(), length, limits_.lower.data(), limits_.upper.data()};
+}
+
+bool StagewiseNewton::is_low_enough(const Motion& of, int halving) const {
+  const double length = std::ldexp(1.0, -halving);
+  const double promised = -(length * sweep.linear + length * length * sweep.quadratic);
+  return motion.cost - of.cost >= kDecrease * promised;
+}
+
 int StagewiseNewton::line_search(int first, const OtherCost& other, int& broken) {
-  for (int k = first; k < kHalvings; ++k) {
-    const double length = std::ldexp(1.0, -k);
-    const double promised = -(length * sweep.linear + length * length * sweep.quadratic);
-    if (!tried(sweep.steps.data(), length, other)) {
+  for (int k = first; k < kHalvings;) {
+    const int count = k == first ? 1 : std::min(pipeline_.threads(), kHalvings - k);
+    if (count > 1) {
+      if (const int found = line_search_together(k, count, other, broken); found >= 0) return found;
+    } else if (!tried(sweep.steps.data(), std::ldexp(1.0, -k), other)) {
       ++broken;
-    } else if (motion.cost - trial.cost >= kDecrease * promised) {
+    } else if (is_low_enough(trial, k)) {
       return k;
     }
+    k += count;
   }
   return -1;
+}
+
+int StagewiseNewton::line_search_together(int first, int count, const OtherCost& other, int& broken) {
+  while (static_cast<int>(attempts_.size()) < count) attempts_.push_back(std::make_unique<Attempt>(model_));
+  int found = -1;
+  const auto roll = [&](int thread, int i) {
+    auto& [roll_out, out, whole] = *attempts_[i];
+    const Policy shorter = policy(sweep.steps.data(), std::ldexp(1.0, -first - i));
+    whole = roll_out.run(motion.q.data(), motion.p.data(), motion.v.data(), shorter, out) == model_.steps;
+    if (whole) out.cost = cost_of(out, false, workers_[thread]->scratch);
+  };
+  const auto compare = [&](int i) {
+    if (found >= 0) return;
+    Motion& of = attempts_[i]->motion;
+    if (attempts_[i]->whole && other) of.cost += other(of);
+    if (!attempts_[i]->whole || !std::isfinite(of.cost)) {
+      ++broken;
+    } else if (is_low_enough(of, first + i)) {
+      found = first + i;
+      std::swap(trial, of);
+    }
+  };
+  pipeline_.run(count, roll, compare);
+  return found;
 }
 
 void StagewiseNewton::first_derivatives(int thread, int k) {
@@ -136,7 +171,7 @@ void StagewiseNewton::set_room() {
 StagewiseNewton::Found StagewiseNewton::differentiate(const OtherCosts& others, double damping) {
   const int count = model_.steps;
   Found found = Found::Everything;
-  scale = 0;
+  scale = 0, plain_.ready = false;
   if (!end_derivatives(others)) return Found::NotFinite;
   set_room();
   const auto finished = [&](int k) {  // derivatives of step k are there, those of later steps have been taken in
@@ -162,8 +197,12 @@ StagewiseNewton::Found StagewiseNewton::differentiate(const OtherCosts& others, 
   } else {  // second derivatives wait for the costates, and these for all first ones
     pipeline_.run(count, first, [&](int task) { finished(of(task)); });
     if (found != Found::Everything) return found;
-    pipeline_.run(
-        count, [&](int thread, int task) { second_derivatives(thread, of(task)); }, [&](int task) { swept(of(task)); });
+    const auto second = [&](int thread, int task) { second_derivatives(thread, of(task)); };
+    pipeline_.run(count, second, [&](int task) {
+      const bool before = swept_;
+      swept(of(task));
+      if (before && !swept_) sweep_plainly(damping);  // while other threads go on
+    });
   }
   swept_ = swept_ && sweep.is_finite();
   return found;
@@ -174,7 +213,20 @@ Stage StagewiseNewton::stage(int k, bool with_bending) {
           row(slope, k, m_),    row(room_, k, m_),    row(room_, model_.steps + k, m_)};
 }
 
+void StagewiseNewton::sweep_plainly(double damping) {
+  plain_.damping = damping;
+  plain_.sweep.begin(last.data());
+  plain_.ready = plain_.swept = true;
+  for (int k = model_.steps - 1; k >= 0 && plain_.swept; --k)
+    plain_.swept = plain_.sweep.stage(k, stage(k, false), damping);
+}
+
 bool StagewiseNewton::sweep_again(double damping, bool with_bending) {
+  if (plain_.ready && !with_bending && plain_.damping == damping) {
+    std::swap(sweep, plain_.sweep);
+    plain_.ready = false;
+    return swept_ = plain_.swept && sweep.is_finite();
+  }
   sweep.begin(last.data());
   swept_ = true;
   for (int k = model_.steps - 1; k >= 0 && swept_; --k)

@@ -56,7 +56,8 @@ class StagewiseNewton {
   // cost.
   bool tried(const double* steps, double length, const OtherCost& other);
   // From 2^−first on, ever shorter steps, at most down to 2^−11: the first whose cost falls by 1e-4 of what the sweep
-  // promises, in `trial`; −1 when there is none. `broken` counts motions that broke off.
+  // promises, in `trial`; −1 when there is none. `broken` counts motions that broke off. Where the first does not
+  // serve, threads try one each.
   int line_search(int first, const OtherCost& other, int& broken);
 
   // How an end moves, of which C (rows × n) is the derivative in x_K: by a under the steps of the sweep, and by W ν
@@ -77,10 +78,21 @@ class StagewiseNewton {
     StepStages stages;
     Worker(const ControlledModel& m) : scratch(m.tree, m.map), stages(m) {}
   };
+  // One of several motions that are tried at once.
+  struct Attempt {
+    RollOut roll_out;
+    Motion motion;
+    bool whole = false;  // or broken off
+    Attempt(const ControlledModel& m) : roll_out(m), motion(m) {}
+  };
 
   int N() const { return n_ + m_; }
   double* row(std::vector<double>& of, int k, int size) { return &of[static_cast<std::size_t>(k) * size]; }
-  int roll(const double* q, const double* p, const double* v, const Policy& policy);
+  Policy policy(const double* steps, double length) const;
+  double cost_of(const Motion& of, bool per_time, CostScratch& scratch) const;
+  bool is_low_enough(const Motion& of, int halving) const;
+  // Lengths from 2^−first on, one for each thread: the number of the first that is low enough, which is in `trial`.
+  int line_search_together(int first, int count, const OtherCost& other, int& broken);
   Stage stage(int k, bool with_bending);
   bool end_derivatives(const OtherCosts& others);  // false when one is not finite
   void set_room();
@@ -89,6 +101,7 @@ class StagewiseNewton {
   void follow_costate(int k);
   bool two_passes() const { return !records_.empty() || !single_stages_.empty(); }
   void second_derivatives(int thread, int k);
+  void sweep_plainly(double damping);
 
   ControlledModel model_;
   const TotalCost& cost_;
@@ -96,6 +109,7 @@ class StagewiseNewton {
   bool exact_;
   int n_, m_;
   RollOut roll_out_;
+  std::vector<std::unique_ptr<Attempt>> attempts_;  // made when they are needed
   TaskPipeline pipeline_;
   std::vector<std::unique_ptr<Worker>> workers_;  // one for each thread
   // For each step, where second derivatives come in a second pass: what they need, or all.
@@ -105,6 +119,12 @@ class StagewiseNewton {
   RowMatrix pulls_;           // −M⁻¹BᵀV of all steps (steps · m × rows)
   std::vector<char> states_;  // of each step: Found
   bool swept_ = false;
+  // The sweep without second derivatives of steps, made as soon as the one with them has failed.
+  struct {
+    Sweep sweep;
+    double damping = 0;
+    bool ready = false, swept = false;
+  } plain_;
 };
 
 }  // namespace symplectree

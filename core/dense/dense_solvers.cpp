@@ -1,6 +1,9 @@
 // Dense linear equations by Eigen.
 #include "dense/dense_solvers.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "dense/row_matrix.hpp"
 
 namespace symplectree {
@@ -31,6 +34,30 @@ void solve_lu(const double* A, int n, const double* b, double* x) {
 
 void solve_lu_rows(const double* A, int n, const double* b, double* x) {
   Eigen::Map<Eigen::VectorXd>(x, n) = Eigen::Map<const RowMatrix>(A, n, n).partialPivLu().solve(ConstVector(b, n));
+}
+
+void solve_in_place(double* A, int n, double* B, int columns) {
+  for (int c = 0; c < n; ++c) {
+    int pivot = c;
+    for (int i = c + 1; i < n; ++i)
+      if (std::fabs(A[n * i + c]) > std::fabs(A[n * pivot + c])) pivot = i;
+    if (pivot != c) {
+      std::swap_ranges(A + n * c, A + n * (c + 1), A + n * pivot);
+      std::swap_ranges(B + columns * c, B + columns * (c + 1), B + columns * pivot);
+    }
+    for (int i = c + 1; i < n; ++i) {
+      const double factor = A[n * i + c] / A[n * c + c];
+      for (int j = c + 1; j < n; ++j) A[n * i + j] -= factor * A[n * c + j];
+      for (int j = 0; j < columns; ++j) B[columns * i + j] -= factor * B[columns * c + j];
+    }
+  }
+  for (int c = n - 1; c >= 0; --c) {
+    double* own = B + columns * c;
+    for (int j = c + 1; j < n; ++j)
+      for (int k = 0; k < columns; ++k) own[k] -= A[n * c + j] * B[columns * j + k];
+    const double inverse = 1 / A[n * c + c];
+    for (int k = 0; k < columns; ++k) own[k] *= inverse;
+  }
 }
 
 void solve_symmetric(const double* A, int n, const double* b, double* x) {

@@ -9,6 +9,9 @@ namespace symplectree {
 void solve_lu(const double* A, int n, const double* b, double* x);
 void solve_lu_rows(const double* A, int n, const double* b, double* x);
 
+// B (n × columns) ← A⁻¹ B, both row by row, of few equations; A is used up.
+void solve_in_place(double* A, int n, double* B, int columns);
+
 // x (n) ← A⁻¹ b of a symmetric A (n × n).
 void solve_symmetric(const double* A, int n, const double* b, double* x);
 

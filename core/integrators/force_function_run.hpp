@@ -48,7 +48,7 @@ class ForceFunctionRun final : public Run {
   bool advance(double t, double h, const ForceSource& forces, const PrescribedMotion& motion);
 
   const Model& m_;
-  Model model_;  // with dampers; copied at the start, while Python's lock is held for functions in it
+  Model model_;  // with dampers
   std::unique_ptr<Run> plain_, damped_;
   Maker make_;
   RunState start_;  // of the step

@@ -81,10 +81,19 @@ class NewtonRun final : public Run {
     return damping_->is_strong(h, state_.q.data(), v_.data());
   }
 
-  void velocity(double* v) override { dynamics_.velocity(state_.q.data(), state_.x.data(), state_.rates.data(), v); }
+  void velocity(double* v) override {
+    if constexpr (requires { scheme_.placed(); })
+      if (dynamics_.is_free()) {
+        Workspace<double>& placed = scheme_.placed();
+        if (!eliminated_) eliminate_mass(m_, placed);
+        eliminated_ = true;
+        return solve_mass(m_, state_.x.data(), v, placed);
+      }
+    dynamics_.velocity(state_.q.data(), state_.x.data(), state_.rates.data(), v);
+  }
   void carry(RunMemory& memory) override {
     state_.carry(memory), guesses_.carry(memory), finder_.carry(memory);
-    if (memory.reading()) scheme_.place(state_.q.data());
+    if (memory.reading()) scheme_.place(state_.q.data()), eliminated_ = false;
     scheme_.carry(memory);
     memory(updated_, h_);
   }
@@ -95,6 +104,7 @@ class NewtonRun final : public Run {
   // The scheme at the state; what is known of steps before is forgotten.
   void begin_anew() {
     scheme_.place(state_.q.data());
+    eliminated_ = false;
     guesses_.forget();
     finder_.forget();
   }
@@ -214,6 +224,7 @@ class NewtonRun final : public Run {
     state_.last_step_length = h;
     std::swap(state_.q, q1_);
     scheme_.flip();
+    eliminated_ = false;
   }
 
   // p' ← with what the root finder left over, and with strong dampers.
@@ -249,8 +260,13 @@ class NewtonRun final : public Run {
 
   // The end of the last step (or of its last part) again under other forces there: p ← p'.
   void redo_end_with_forces(const ForceSource& forces) {
+    const double h = state_.last_step_length, *q0 = q1_.data(), *q1 = state_.q.data();
     scheme_.flip();
-    scheme_.finish(state_.last_step_length, q1_.data(), state_.q.data(), forces.tau, forces.inputs, state_.x.data());
+    if constexpr (requires { scheme_.finish_again(h, q0, q1, forces.tau, forces.inputs, state_.x.data()); }) {
+      scheme_.finish_again(h, q0, q1, forces.tau, forces.inputs, state_.x.data());
+    } else {
+      scheme_.finish(h, q0, q1, forces.tau, forces.inputs, state_.x.data());
+    }
     scheme_.flip();
     complete_end({state_.last_step_length, q1_.data(), state_.q.data()});
   }
@@ -277,6 +293,7 @@ class NewtonRun final : public Run {
   std::vector<double> q1_, target_, p1_, change_, v_;  // q1_: the end that is sought; after a step, its beginning
   std::vector<int> turning_;                           // velocities that are of rotation
   bool updated_ = false;                               // are forces that vary those of the present state?
+  bool eliminated_ = false;                            // does the scheme hold the mass matrix of the present state?
   double h_ = 0;                                       // of the run's steps
 };
 

@@ -4,7 +4,8 @@
 //   dq' = Y − Z (G Z)⁻¹ G Y,   Y = N⁻¹ [R 1],   dλ = −(G Z)⁻¹ G Y,
 //
 // and p' = p⁺ − Gᵀμ with G v = 0, M(q') v = p': dμ = (G M⁻¹Gᵀ)⁻¹ (W dp⁺ − ∂(wᵀM v)/∂q' dq'), W = G M⁻¹ and w its rows.
-#include "dynamics/aba.hpp"
+#include "constraints/affine_rows.hpp"
+#include "dense/dense_solvers.hpp"
 #include "linearization/block_solution.hpp"
 #include "linearization/linearizer_interface.hpp"
 #include "linearization/power_gradient.hpp"
@@ -14,24 +15,11 @@
 namespace symplectree {
 namespace {
 
-// Are the model's rows affine in coordinates, and independent?
-bool has_affine_rows(const Model& m) {
-  if (m.rows == 0 || static_cast<int>(m.coordinate_rows.size()) != m.rows) return false;
-  RowMatrix G = RowMatrix::Zero(m.rows, m.nv);
-  for (const CoordinateRow& r : m.coordinate_rows) {
-    if (r.function >= 0) return false;
-    G(r.row, r.v1) += r.c1, G(r.row, r.v2) += r.c2;
-  }
-  return rank(G) == m.rows;
-}
-
 class RowLinearizer final : public LinearizerInterface {
  public:
   RowLinearizer(const Model& m, Action action)
-      : m_(m), action_(action), made_(step_blocks<double>(m, action)), blocks_(*made_), w_(m), one_(m), other_(m),
-        G_(RowMatrix::Zero(m.rows, m.nv)), W_(m.rows, m.nv), bent_(m.rows, m.nv), forces_(m.inputs ? m.inputs : m.nv) {
-    for (const CoordinateRow& r : m.coordinate_rows) G_(r.row, r.v1) += r.c1, G_(r.row, r.v2) += r.c2;
-    transposed_ = G_.transpose();
+      : m_(m), action_(action), made_(step_blocks<double>(m, action)), blocks_(*made_), rows_(m), one_(m), other_(m),
+        across_(m.rows * m.rows), bent_(m.rows, m.nv), forces_(m.inputs ? m.inputs : m.nv) {
     for (const JointForce& f : m.joint_forces)
       if (f.input >= 0) places_.push_back({f.v, f.input, f.gain});
     for (int j = 0; m.inputs == 0 && j < m.nv; ++j) places_.push_back({j, j, 1});
@@ -42,15 +30,11 @@ class RowLinearizer final : public LinearizerInterface {
   bool has_second() const override { return false; }
 
   bool project(StepPoint& at, double* p) override {
-    factorize_mass(m_, at.q1.data(), w_);
-    at.v.resize(m_.nv), at.mu.resize(m_.rows);
-    solve_mass(m_, p, at.v.data(), w_);
-    for (int k = 0; k < m_.rows; ++k) solve_mass(m_, &G_(k, 0), &W_(k, 0), w_);
-    along_.compute(product(W_, transposed_), false);
-    Eigen::Map<Eigen::VectorXd> v(at.v.data(), m_.nv), mu(at.mu.data(), m_.rows), momentum(p, m_.nv);
-    mu = along_.solve(product(G_, v));
-    v -= transposed_vector_product(W_, mu);
-    momentum -= transposed_vector_product(G_, mu);
+    at.v.resize(m_.nv);
+    rows_.velocity(at.q1.data(), p, at.v.data());
+    at.mu = rows_.multipliers;
+    for (double& x : at.mu) x = -x;
+    for (const auto& [row, v, factor] : rows_.entries) p[v] -= factor * at.mu[row];
     return true;
   }
 
@@ -59,10 +43,7 @@ class RowLinearizer final : public LinearizerInterface {
     blocks_.evaluate(at.h, at.q0.data(), at.q1.data());
     const Eigen::Map<const RowMatrix> N(blocks_.N.data(), n, n), R(blocks_.R.data(), n, n), P(blocks_.P.data(), n, n);
     solve_blocks(N, R, lu_, Y_);
-    const RowMatrix Z = lu_.solve(transposed_);
-    across_.compute(product(G_, Z), false);
-    impulses_ = -across_.solve(product(G_, Y_));
-    Y_ += product(Z, impulses_);
+    bind_columns();
     Eigen::Map<RowMatrix> result(out, 2 * n, inputs()), of_rows(multipliers, m_.rows, inputs());
     state_columns(N, P, Y_, blocks_.damping, result);
     force_columns(places_, 0.5 * at.h, result);
@@ -81,37 +62,56 @@ class RowLinearizer final : public LinearizerInterface {
   }
 
  private:
+  // impulses_ ← dλ, and Y_ ← dq' with them; Z is in the columns of p of Y.
+  void bind_columns() {
+    const int n = m_.nv, rows = m_.rows;
+    Z_.setZero(n, rows), impulses_.setZero(rows, 2 * n);
+    for (const auto& [row, v, factor] : rows_.entries) {
+      Z_.col(row) += factor * Y_.col(n + v);
+      impulses_.row(row) -= factor * Y_.row(v);
+    }
+    std::fill(across_.begin(), across_.end(), 0.0);
+    for (const auto& [row, v, factor] : rows_.entries)
+      for (int k = 0; k < rows; ++k) across_[row * rows + k] += factor * Z_(v, k);
+    solve_in_place(across_.data(), rows, impulses_.data(), 2 * n);
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < rows; ++k) Y_.row(j) += Z_(j, k) * impulses_.row(k);
+  }
+
   // p⁺ → p' in the last rows of the result, after `project` of the state.
   void project_columns(const StepPoint& at, Eigen::Map<RowMatrix>& result) {
     const int n = m_.nv;
     const Workspace<double>& end = blocks_.next;
-    bent_.setZero();
+    bent_.setZero(), right_.setZero(m_.rows, inputs());
     for (int k = 0; k < m_.rows; ++k) {
-      one_.begin(end, &W_(k, 0)), other_.begin(end, at.v.data());
+      const double* W = &rows_.W[k * n];
+      one_.begin(end, W), other_.begin(end, at.v.data());
       one_.add_momenta(other_.U, end), other_.add_momenta(one_.U, end);
       one_.gather(end, &bent_(k, 0), nullptr), other_.gather(end, &bent_(k, 0), nullptr);
+      for (int j = 0; j < n; ++j) right_.row(k) += W[j] * result.row(n + j) - bent_(k, j) * result.row(j);
     }
-    const RowMatrix right = product(W_, result.bottomRows(n)) - product(bent_, result.topRows(n));
-    result.bottomRows(n) -= transposed_product(G_, along_.solve(right));
+    rows_.solve(right_.data(), inputs());
+    for (const auto& [row, v, factor] : rows_.entries) result.row(n + v) -= factor * right_.row(row);
   }
 
   const Model& m_;
   Action action_;
   std::unique_ptr<StepBlocks<double>> made_;
   StepBlocks<double>& blocks_;
-  Workspace<double> w_;
+  AffineRows rows_;
   PowerSum<double> one_, other_;
-  RowMatrix G_, transposed_, W_, bent_, Y_, impulses_;
+  std::vector<double> across_;  // G N⁻¹Gᵀ
+  RowMatrix bent_, Y_, Z_, impulses_, right_;
   std::vector<ForcePlace> places_;
   int forces_;
-  ScaledSolver lu_, across_, along_;              // of N, G N⁻¹Gᵀ and G M⁻¹Gᵀ
+  ScaledSolver lu_;                               // of N
   std::unique_ptr<LinearizerInterface> general_;  // for second derivatives
 };
 
 }  // namespace
 
 std::unique_ptr<LinearizerInterface> row_linearizer(const Model& m, Action action) {
-  if (!has_step_blocks(action) || !step_blocks_cover_all_but_rows(m) || !has_affine_rows(m)) return nullptr;
+  if (!has_step_blocks(action) || !step_blocks_cover_all_but_rows(m) || !AffineRows::cover(m)) return nullptr;
   return std::make_unique<RowLinearizer>(m, action);
 }
 

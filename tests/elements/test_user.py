@@ -1,5 +1,11 @@
 """Elements of the user's own give the motion of the built-in ones that they imitate."""
 
+import gc
+import subprocess
+import sys
+import textwrap
+import weakref
+
 import numpy as np
 import pytest
 
@@ -168,3 +174,31 @@ def test_a_potential_that_is_no_number_is_told():
 def test_functions_of_other_arguments_are_refused_when_the_model_is_built(element, words):
     with pytest.raises(st.ModelError, match=rf"'e': {words}"):
         planar_chain(1).add(element).build()
+
+
+def test_scripts_with_own_functions_leave_nothing_behind():
+    """Functions at the top of a script know its names, the model among them: a ring that the collector has to see."""
+    script = """
+        import symplectree as st
+        m = st.Mechanism()
+        m.world.link("cart", st.Prismatic("x", axis="x"), mass=1.0)
+        m.add(st.UserPotential(lambda q: q[0] ** 2, lambda q: [2 * q[0]], coordinates=["x"]))
+        model = m.build()
+        traj = st.simulate(model, {"x": 0.3}, duration=0.1, dt=0.01, forces=lambda t, q, v: -v)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_models_that_their_own_functions_know_are_collected():
+    def used():
+        m, known = st.Mechanism(), []
+        m.world.link("cart", st.Prismatic("x", axis="x"), mass=1.0)
+        m.add(st.UserForce(lambda q, v: [-len(known) * v[0]], coordinates=["x"]))
+        known.append(m.build())
+        st.simulate(known[0], {"x": 0.3}, duration=0.1, dt=0.01)
+        return weakref.ref(known[0])
+
+    gone = used()
+    gc.collect()
+    assert gone() is None

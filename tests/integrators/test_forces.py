@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from mechanisms import random_mechanism, random_state
 from symplectree.integrators.forces import ForceSource
 
 
@@ -142,3 +143,18 @@ def test_force_functions_do_not_keep_their_run(model):
     gone = weakref.ref(source)
     del source
     assert gone() is None
+
+
+@pytest.mark.parametrize("elements", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("action", ["cayley", "chord", "exp", "midpoint"])
+def test_a_function_that_gives_numbers_acts_as_these_do(action, seed, elements):
+    model = random_mechanism(seed, 9, elements=elements).build()
+    q, v, _ = random_state(model, seed)
+    u = 0.3 * np.sin(1.0 + np.arange(len(model.inputs or model.velocities)))
+    runs = [
+        st.simulate(model, q, v0=0.1 * v, duration=0.02, dt=1e-3, method=st.Variational(action=action), forces=forces)
+        for forces in (u, lambda t, q, v: u)
+    ]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[0].p, runs[1].p)

@@ -173,3 +173,30 @@ def test_failed_steps_are_not_recorded():
         stepper.step([1e9, 1e9])
     stepper.step()
     np.testing.assert_allclose(stepper.trajectory().t, [0, 0.01, 0.02])
+
+
+@pytest.mark.parametrize("elements", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("action", ["cayley", "chord", "exp", "midpoint"])
+def test_velocities_are_those_of_the_momenta_whenever_they_are_read(action, seed, elements):
+    model = random_mechanism(seed, 9, elements=elements).build()
+    q, v, _ = random_state(model, seed)
+    stepper, silent = (st.Stepper(model, st.Variational(action=action), 1e-3) for _ in range(2))
+    for each in (stepper, silent):
+        each.reset(q, 0.1 * v)
+    for _ in range(5):
+        stepper.step()
+        silent.step()
+        first, second = stepper.v, stepper.v
+        exact = np.linalg.solve(st.mass_matrix(model, stepper.q), stepper.p)
+        np.testing.assert_array_equal(first, second)
+        np.testing.assert_allclose(first, exact, rtol=0, atol=1e-10 * np.abs(exact).max())  # of the dense solution
+    np.testing.assert_array_equal(stepper.q, silent.q)
+    np.testing.assert_array_equal(stepper.p, silent.p)
+    saved = stepper.state
+    stepper.step()
+    there = stepper.v
+    stepper.restore(saved)
+    np.testing.assert_array_equal(stepper.v, first)
+    stepper.step()
+    np.testing.assert_array_equal(stepper.v, there)

@@ -218,10 +218,20 @@ void end_step(StepWorkspace<T, R>& w, StepEnds<T> step, const T* tau, const T* i
     joint_terms<true>(w, i, step, t);
     for (int k = 0; k < body.nv; ++k) {
       const int j = body.v + k;
-      p[j] = dot(w.next->S[j], w.F[i]) + half * w.joint_load[j] + t[k] + w.user_impulse[j];
+      const T carried = dot(w.next->S[j], w.F[i]);
+      p[j] = carried + half * w.joint_load[j] + t[k] + w.user_impulse[j];
+      if constexpr (!carries_derivatives<T>) w.carried[j] = carried, w.own[j] = t[k];
     }
     if (body.parent > 0) w.F[body.parent] += shift_force(w.F[i], w.next->pose[i].r);
   }
+}
+
+// p' under other forces after end_step, of plain numbers where nothing loads bodies.
+inline void end_step_again(StepWorkspace<double, double>& w, double h, const double* q1, const double* tau,
+                           const double* inputs, double* p) {
+  const double half = 0.5 * h;
+  position_loads(w, *w.next, q1, tau, inputs);
+  for (int j = 0; j < w.m.nv; ++j) p[j] = w.carried[j] + half * w.joint_load[j] + w.own[j] + w.user_impulse[j];
 }
 
 }  // namespace symplectree

@@ -45,6 +45,7 @@ struct StepWorkspace {
   std::vector<double> scale;         // of each velocity: size of the terms that r is made of
   std::vector<double> impulse_size;  // of each velocity: that of `impulse`
   std::vector<double> reaction;      // of each prescribed velocity: what r is there
+  std::vector<double> carried, own;  // of each velocity: what p' has of bodies; of its rotor and damper
   std::vector<char> prescribed;      // of each velocity: its coordinate is prescribed
 
   explicit StepWorkspace(const ModelOf<R>& model)
@@ -53,6 +54,7 @@ struct StepWorkspace {
         displacement(m.nv), damping(m.nv), has_block_terms(m.size()), users(m) {
     if constexpr (!carries_derivatives<T>) {
       scale.resize(m.nv + m.rows), impulse_size.resize(m.nv), reaction.resize(m.nv), prescribed.resize(m.nv);
+      carried.resize(m.nv), own.resize(m.nv);
     }
     read_model();
   }

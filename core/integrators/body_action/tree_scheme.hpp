@@ -76,7 +76,14 @@ class TreeScheme {
   void finish(double h, const double* q0, const double* q1, const double* tau, const double* inputs, double* p) {
     end_step<Action>(w_, StepEnds<double>{h, q0, q1}, tau, inputs, p);
   }
+  // The same once more under other forces.
+  void finish_again(double h, const double* q0, const double* q1, const double* tau, const double* inputs, double* p) {
+    if (w_.loads) return finish(h, q0, q1, tau, inputs, p);
+    end_step_again(w_, h, q1, tau, inputs, p);
+  }
   void flip() { std::swap(w_.now, w_.next); }
+  // Poses at the step's beginning.
+  Workspace<double>& placed() { return *w_.now; }
   void carry(RunMemory& memory) { memory(w_.noise, noise_age_, noise_h_); }
   double turned(const double*, const double*) const { return formula_turn(w_.m, *w_.now, *w_.next); }
 

@@ -101,7 +101,7 @@ class StagewiseNewton(Problem):
         that follow a motion closely, and no longer quadratic.
     free_time: (shortest, longest) duration [s], of which the one that costs least is found; the number of steps stays, and
         dt is what to begin with. Time itself costs what a constant costs: FormulaCost(lambda q, v, u: 3.0).
-    threads: that share the derivatives; one per core when left out.
+    threads: that share derivatives and line searches, without a change of results; one per core when left out.
 
     For model-predictive control solve again and again with `warm=result.shifted()` and few `max_iterations`.
     """

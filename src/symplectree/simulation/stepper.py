@@ -356,7 +356,8 @@ class Stepper:
 
     @property
     def q(self) -> Array:
-        return self._run.q.copy()
+        run = self._started
+        return (self._run if run is None else run).q.copy()
 
     @property
     def v(self) -> Array:
