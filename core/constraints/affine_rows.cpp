@@ -5,6 +5,7 @@
 #include "dense/dense_solvers.hpp"
 #include "dense/row_matrix.hpp"
 #include "dynamics/aba.hpp"
+#include "model/rows/coordinate_row.hpp"
 
 namespace symplectree {
 

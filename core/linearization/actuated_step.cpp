@@ -14,6 +14,8 @@ ActuatedStepDerivatives::ActuatedStepDerivatives(const Model& m, const std::vect
   now_ = plain.steps.get();
 }
 
+ActuatedStepDerivatives::~ActuatedStepDerivatives() = default;
+
 StepDerivatives& ActuatedStepDerivatives::choose(const StepConditions& given) {
   clamp_controls(m_, given.inputs, controls_.data());
   clamped_.clear();

@@ -17,6 +17,7 @@ class ActuatedStepDerivatives final : public StepDerivatives {
   using Maker = std::function<std::unique_ptr<StepDerivatives>(const Model&)>;
 
   ActuatedStepDerivatives(const Model& m, const std::vector<char>& prescribed, Maker make);
+  ~ActuatedStepDerivatives() override;
 
   int inputs() const override { return now_->inputs(); }
   int rows() const override { return now_->rows(); }

@@ -38,7 +38,7 @@ Vector = Annotated[Array, 3]
 Matrix = Annotated[Array, 9]
 Wrench = Annotated[Sequence[float], 6]
 Inputs = Annotated[Sequence[int], 6]
-Range = Annotated[Sequence[float], 2]
+Range = Annotated[tuple[float, float], 2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

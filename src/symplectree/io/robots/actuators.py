@@ -167,7 +167,7 @@ def _element(
             return None, "whose damping ratio needs all meshes of the file"
     elif actuator.biastype != mujoco.mjtBias.mjBIAS_NONE:
         return None, "whose bias is no affine function"
-    limits = dict(_ranges(r, actuator, compiled, index))
+    limits: dict[str, Any] = dict(_ranges(r, actuator, compiled, index))
     gear = r.numbers(f"actuator {actuator.name!r}", actuator.gear)
     if actuator.trntype == mujoco.mjtTrn.mjTRN_SITE:
         return _thruster(r, actuator, gear * gain[0], bias, limits)
@@ -177,7 +177,7 @@ def _element(
     return _drive(length, float(gain[0]), bias, limits), ""
 
 
-def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, tuple[float, float]]) -> Element:
+def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, Any]) -> Element:
     """The plainest element with this law."""
     names, gears = length.coordinates, length.coefficients
     place: dict[str, Any] = {"coordinate": names[0], "gear": gears[0]}
@@ -193,9 +193,7 @@ def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, tuple[float, f
     return Actuator(**place, gain=gain, bias=(b0, b1, b2), **limits)
 
 
-def _thruster(
-    r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[str, tuple[float, float]]
-) -> tuple[Element | None, str]:
+def _thruster(r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[str, Any]) -> tuple[Element | None, str]:
     if actuator.refsite:
         return None, "between two sites"
     if np.any(bias) or actuator.target not in r.sites or not np.any(wrench):
@@ -205,13 +203,9 @@ def _thruster(
         gain = float(actuator.gainprm[0])
         span = sorted(x / gain for x in force)
         control = _within(control, (span[0], span[1]))
-    frame, force_part, torque_part = r.sites[actuator.target].name, wrench[:3], wrench[3:]
-    return (
-        Thruster(
-            frame, force=tuple(map(float, force_part)), torque=tuple(map(float, torque_part)), control_range=control
-        ),
-        "",
-    )
+    fx, fy, fz, tx, ty, tz = map(float, wrench)
+    frame = r.sites[actuator.target].name
+    return Thruster(frame, force=(fx, fy, fz), torque=(tx, ty, tz), control_range=control), ""
 
 
 def _driven(actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], gear: Any, biased: bool) -> Sum | None:
