@@ -70,7 +70,7 @@ def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
 
 def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -> None:
     """Add all actuators that can be represented, and note the others by name."""
-    compiled = _compiled(r) if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
+    compiled = r.compiled if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
     alone = _driven_by_one(r, tendons)
     limited = [joint for name, joint in joints.items() if _joint_limit(joint) is not None and name not in alone]
     r.note("limits of the force of several actuators on a joint", [joint.name for joint in limited])
@@ -93,7 +93,7 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
 def add_gravity_compensation(r: Reading) -> None:
     """Add the forces that carry the weight of bodies, or part of it, at their centres of mass."""
     carried = [body for body in r.spec.bodies if body.gravcomp]
-    compiled = _compiled(r) if carried else None
+    compiled = r.compiled if carried else None
     if compiled is None:
         r.note("gravity compensation, which needs all meshes of the file", [body.name for body in carried])
         return
@@ -274,14 +274,6 @@ def _joint_limit(joint: Any) -> tuple[float, float] | None:
 def _needs_compiler(actuator: Any) -> bool:
     """Does it have numbers that only MuJoCo's compiler knows: damping by its ratio, the range of its joint?"""
     return bool(actuator.inheritrange or (actuator.biasprm[2] > 0 and actuator.biasprm[1] == -actuator.gainprm[0]))
-
-
-def _compiled(r: Reading) -> Any:
-    """The model that MuJoCo makes of the file, None where something is missing for that."""
-    try:
-        return r.spec.copy().compile()
-    except (ValueError, OSError):
-        return None
 
 
 def _fixed_length(tendon: Any, joints: dict[str, Any]) -> Sum | None:

@@ -55,6 +55,12 @@ def _spring_and_damper(r: Reading, joint: Any) -> None:
     owner = f"joint {joint.name!r}"
     damping = r.numbers(f"the damping of {owner}", joint.damping)
     stiffness = r.numbers(f"the stiffness of {owner}", joint.stiffness)
+    if np.any(joint.springdamper):  # which follow from the inertia, as MuJoCo's compiler knows
+        if r.compiled is None:
+            r.note("springdamper, which needs all meshes of the file", [joint.name])
+        else:
+            own = r.compiled.joint(joint.name)
+            stiffness, damping = np.atleast_1d(own.stiffness), np.atleast_1d(own.damping)
     if damping[0] and not disabled(r, "DAMPER"):
         r.mechanism.add(JointDamper(joint.name, float(damping[0])))
     if stiffness[0] and not disabled(r, "SPRING") and joint_kind(joint) in ("hinge", "slide"):

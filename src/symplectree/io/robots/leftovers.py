@@ -21,7 +21,6 @@ def note_leftovers(r: Reading) -> None:
     r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
-    r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
     for what, elements in (
         ("flexible bodies", r.spec.flexes), ("plugins", r.spec.plugins),
     ):  # fmt: skip

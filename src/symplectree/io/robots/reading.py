@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,14 @@ class Reading:
     element_names: set[str] = field(default_factory=set)
     leaders: dict[str, str] = field(default_factory=dict)
     inputs: list[str | None] = field(default_factory=list)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The model that MuJoCo makes of the file, None where something is missing for that."""
+        try:
+            return self.spec.copy().compile()
+        except (ValueError, OSError):
+            return None
 
     def error(self, message: str) -> ModelError:
         """An error that names the file."""

@@ -7,6 +7,7 @@
 | frame | a site, or a body where something hangs on it |
 | mass | inertial; MuJoCo asks for more than zero of every body that moves, and gets 1e-13 kg and kg·m² |
 | JointSpring, JointDamper, JointForce, Spring, Damper | stiffness, damping, motors, tendons between sites |
+| actuators, Thruster, Tendon | general actuators, motors at sites, fixed tendons |
 | GearConstraint, PointConstraint, WeldConstraint | equalities, which are soft in MuJoCo |
 | `m.initial` | the keyframe `home` |
 | shapes | geoms without mass and contact |
@@ -28,13 +29,18 @@ from symplectree.elements import (
     JointSpring,
     PointConstraint,
     Spring,
+    Tendon,
+    Thruster,
     WeldConstraint,
 )
+from symplectree.elements.actuator import Drive
 from symplectree.io.robots.loops import holds_points
+from symplectree.io.robots.mjcf_actuators import write_actuator
 from symplectree.io.robots.writing import Element, Writing, mass_of, numbers, place, step_names, sub_element
 from symplectree.joints import Ball, Free
 from symplectree.lie import Array, pose, quaternion_matrix
 from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
+from symplectree.mechanism.model import Model
 from symplectree.mechanism.shapes import Shape
 
 LEAST = 1e-13  # kg, kg·m²: MuJoCo asks for 1e-15
@@ -51,7 +57,7 @@ def write_mjcf(mechanism: Mechanism, path: str | Path, *, stacklevel: int = 2) -
 
     Raises ModelError naming a joint that MuJoCo does not have; elements that it does not have are named in a UserWarning.
     """
-    mechanism.build()  # whatever is wrong is said here
+    model = mechanism.build()  # whatever is wrong is said here
     w = Writing(mechanism.copy(), "MJCF")
     w.mechanism.shapes = list(mechanism.shapes)
     root = ElementTree.Element("mujoco", model=Path(path).stem)
@@ -59,10 +65,10 @@ def write_mjcf(mechanism: Mechanism, path: str | Path, *, stacklevel: int = 2) -
     sub_element(root, "option", gravity=numbers(mechanism.gravity))
     asset = ElementTree.Element("asset")
     world = sub_element(root, "worldbody")
-    bodies = _tree(w, world, asset)
+    _tree(w, world, asset)
     if len(asset):
         root.insert(2, asset)
-    _elements(w, root, bodies)
+    _elements(w, root, model)
     _keyframe(w, root)
     w.save(root, path, stacklevel + 1)
 
@@ -104,6 +110,8 @@ def _marked(w: Writing) -> dict[str, set[str]]:
         if isinstance(element, Spring | Damper | PointConstraint | WeldConstraint):
             for name in (element.a, element.b):
                 ends.setdefault(str(name), set()).add("site")
+        elif isinstance(element, Thruster):
+            ends.setdefault(str(element.frame), set()).add("site")
     return ends
 
 
@@ -167,15 +175,17 @@ def _geom(body: Element, asset: Element, shape: Shape) -> None:
         geom.set("size", numbers([*size, 0.1] if shape.kind == "plane" else size))
 
 
-def _elements(w: Writing, root: Element, bodies: dict[str, Element]) -> None:
+def _elements(w: Writing, root: Element, model: Model) -> None:
     joints = {joint.get("name", ""): joint for joint in root.iter("joint")}
     parts = {tag: ElementTree.Element(tag) for tag in ("tendon", "equality", "actuator")}
-    for i, element in enumerate(map(with_frame_names, w.mechanism.elements)):
-        name = element.name or f"{type(element).__name__.lower()}{i + 1}"
+    for built, element in zip(model.elements, map(with_frame_names, w.mechanism.elements), strict=True):
+        name = str(built.name)
         if isinstance(element, JointSpring | JointDamper):
             written = _on_joint(w, joints, element)
         elif isinstance(element, JointForce):
             written = _motor(joints, parts["actuator"], element, name)
+        elif isinstance(element, Drive | Thruster | Tendon):
+            written = write_actuator(model, joints, parts, element, name)
         elif isinstance(element, Spring | Damper):
             written = _tendon(parts["tendon"], element, name)
         else:
