@@ -33,6 +33,23 @@ void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspac
   }
 }
 
+// pᵀ M⁻¹ p after velocity_of_momentum at the same q, whatever its momenta: Σ u_j² / d_j with M = U D Uᵀ, in one sweep.
+template <class T>
+T twice_kinetic_energy(const Model& m, const T* p, Workspace<T>& w) {
+  T sum(0);
+  for (auto& f : w.force) f = {};
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    for (int j = body.v; j < body.v + body.nv; ++j) {
+      const T u = p[j] - dot(w.S[j], w.force[i]), share = u * w.pivot_inverse[j];
+      w.force[i] += share * w.W[j];
+      sum += u * share;
+    }
+    if (body.parent > 0) w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
+  }
+  return sum;
+}
+
 // force_j ← D_j T + all generalized forces at (q, v), elements, gravity and τ included, after
 // velocity_of_momentum<1>. D_j T = P_i · Z_j with P_i the momentum of all that body i carries, Z_j of velocity_change.
 template <class T>

@@ -152,6 +152,7 @@ template <class T>
 template void Tape::run(const double*, double*, double*) const;
 template void Tape::run(const Pack<2>*, Pack<2>*, Pack<2>*) const;
 template void Tape::run(const Pack<4>*, Pack<4>*, Pack<4>*) const;
+template void Tape::run(const Pack<8>*, Pack<8>*, Pack<8>*) const;
 
 template <class T>
 void Tape::run_ad(const T* in, T* out, T* work) const {

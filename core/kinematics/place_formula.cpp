@@ -104,6 +104,7 @@ SYMPLECTREE_PLACE_FORMULA(double, Jet)
 SYMPLECTREE_PLACE_FORMULA(double, DualOf<Jet>)
 SYMPLECTREE_PLACE_FORMULA(double, Pack<2>)
 SYMPLECTREE_PLACE_FORMULA(double, Pack<4>)
+SYMPLECTREE_PLACE_FORMULA(double, Pack<8>)
 SYMPLECTREE_PLACE_FORMULA(Jet, Jet)
 
 template struct FormulaWorkspace<double>;
@@ -112,5 +113,6 @@ template struct FormulaWorkspace<Jet>;
 template struct FormulaWorkspace<DualOf<Jet>>;
 template struct FormulaWorkspace<Pack<2>>;
 template struct FormulaWorkspace<Pack<4>>;
+template struct FormulaWorkspace<Pack<8>>;
 
 }  // namespace symplectree

@@ -22,5 +22,6 @@ template Workspace<Jet>::Workspace(const ModelOf<Jet>&);
 template Workspace<DualOf<Jet>>::Workspace(const Model&);
 template Workspace<Pack<2>>::Workspace(const Model&);
 template Workspace<Pack<4>>::Workspace(const Model&);
+template Workspace<Pack<8>>::Workspace(const Model&);
 
 }  // namespace symplectree

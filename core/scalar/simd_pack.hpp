@@ -70,6 +70,20 @@ struct Pack {
   }
 };
 
+// The largest size of the lanes; NaN may be lost.
+inline double largest_size(double x) { return std::fabs(x); }
+inline double largest_size(const Pack<2>& x) { return std::fmax(std::fabs(x[0]), std::fabs(x[1])); }
+inline double largest_size(const Pack<4>& x) {
+  const Pack<2> low(__builtin_shufflevector(x.lanes, x.lanes, 0, 1)),
+      high(__builtin_shufflevector(x.lanes, x.lanes, 2, 3));
+  return largest_size(larger(larger(Pack<2>(), low), high));
+}
+inline double largest_size(const Pack<8>& x) {
+  const Pack<4> low(__builtin_shufflevector(x.lanes, x.lanes, 0, 1, 2, 3)),
+      high(__builtin_shufflevector(x.lanes, x.lanes, 4, 5, 6, 7));
+  return largest_size(larger(larger(Pack<4>(), low), high));
+}
+
 // f of each lane of packs on its own; of other numbers, just f.
 template <class F, class T, class... More>
 T lane_by_lane(F&& f, const T& x, const More&... more) {

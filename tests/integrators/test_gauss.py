@@ -1,5 +1,7 @@
 """Gauss collocation: order, symmetry, symplecticity, conservation, forces; on trees with Ball and Free joints."""
 
+from math import comb, factorial
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,41 @@ def test_order(tree, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.5)
 
 
-@pytest.mark.parametrize("order", [4, 6, 8])
+@pytest.mark.parametrize(("order", "step"), [(12, 0.16), (16, 0.2)])
+def test_orders_of_many_stages(order, step):
+    """A swing of two links, against order 8 in short steps."""
+    model, start, end = planar_chain(2).build(), [1.0, 0.5], 8 * step
+    exact = st.simulate(model, start, duration=end, dt=end / 512, method=st.Variational(order=8)).q[-1]
+    errors = []
+    for h in (step, step / 2):
+        method = st.Variational(order=order, substeps=0)
+        errors.append(np.abs(st.simulate(model, start, duration=end, dt=h, method=method).q[-1] - exact).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=2)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8, 12, 16])
+def test_an_oscillator_turns_by_the_diagonal_fraction_of_pade(order):
+    """q + i p of mass and stiffness 1 is multiplied by R(−ih) in a step (Hairer and Wanner II, IV.3 and IV.5)."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("mass", st.Prismatic("x", axis="x"), mass=1.0)
+    m.add(st.JointSpring("x", 1.0))
+    s, h = order // 2, 1.0
+    weight = [comb(s, k) * factorial(2 * s - k) / factorial(2 * s) for k in range(s + 1)]
+    above, below = (sum(w * (sign * -1j * h) ** k for k, w in enumerate(weight)) for sign in (1, -1))
+    traj = st.simulate(m.build(), [1.0], duration=h, dt=h, method=st.Variational(order=order, substeps=0))
+    assert traj.q[-1, 0] + 1j * traj.v[-1, 0] == pytest.approx(above / below, abs=1e-13)
+
+
+@pytest.mark.parametrize("order", [12, 16])
+def test_many_stages_are_refused_under_constraints(order):
+    mechanism = st.load("models/four_bar.sexp")
+    model = mechanism.build()
+    with pytest.raises(st.ModelError, match="order 8 or less"):
+        start = st.assemble(model, mechanism.initial)
+        st.simulate(model, start, duration=0.1, dt=0.01, method=st.Variational(order=order))
+
+
+@pytest.mark.parametrize("order", [4, 6, 8, 12, 16])
 def test_forward_then_backward_returns(order):
     model = random_mechanism(3, 8).build()
     q, v, _ = random_state(model, 3)
@@ -40,7 +76,7 @@ def test_forward_then_backward_returns(order):
     assert distance(model, back.q[-1], q) < 1e-9
 
 
-@pytest.mark.parametrize("order", [4, 6, 8])
+@pytest.mark.parametrize("order", [4, 6, 8, 12, 16])
 def test_symplectic_on_a_tree_with_ball_and_free(order):
     """Trivialised from the left, the form has the momentum on the bracket of each joint beside the canonical part."""
     m = st.Mechanism()
@@ -79,7 +115,9 @@ def test_symplectic_on_a_tree_with_ball_and_free(order):
     np.testing.assert_allclose(A.T @ form(p1) @ A, form(p), atol=1e-6)
 
 
-@pytest.mark.parametrize(("order", "dt", "bound"), [(4, 0.02, 4e-6), (6, 0.05, 2e-7), (8, 0.05, 2e-9)])
+@pytest.mark.parametrize(
+    ("order", "dt", "bound"), [(4, 0.02, 4e-6), (6, 0.05, 2e-7), (8, 0.05, 2e-9), (12, 0.05, 2e-10), (16, 0.05, 2e-10)]
+)
 def test_energy_of_a_top_has_no_trend(order, dt, bound):
     """A heavy top without symmetry on a Ball joint; with charts fixed in space its energy moved by 2e-5 J at order 4."""
     m = st.Mechanism()
@@ -91,7 +129,7 @@ def test_energy_of_a_top_has_no_trend(order, dt, bound):
     assert np.abs(traj.momentum[:, 2] - traj.momentum[0, 2]).max() < 1e-11
 
 
-@pytest.mark.parametrize("order", [4, 6, 8])
+@pytest.mark.parametrize("order", [4, 6, 8, 12, 16])
 def test_momentum_is_kept(order):
     """Free in space, with Ball and Free joints inside."""
     model = floating()

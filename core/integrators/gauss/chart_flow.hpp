@@ -29,6 +29,12 @@ void set_part(Pack<W>& x, int k, double value) {
 // The larger of a and |b|; NaN stays.
 inline double larger(double a, double b) { return exceeds(std::fabs(b), a) ? std::fabs(b) : a; }
 
+inline bool all_finite(const double* x, int n) {
+  double spoiled = 0;  // 0, or not a number
+  for (int k = 0; k < n; ++k) spoiled += 0 * x[k];
+  return spoiled == 0;
+}
+
 // The charts of all joints with a quaternion.
 class Charts {
  public:
@@ -184,9 +190,9 @@ struct ChartFlow {
 
   explicit ChartFlow(const Model& model) : m(model), w(m), q(m.nq), p(m.nv), v(m.nv), force(m.nv) {}
 
-  // rate ← ż at z under forces(q, v) → (tau, inputs).
+  // rate ← ż at z under forces(q, v) → (tau, inputs). Inlined as a whole: packs then stay in registers.
   template <class Forces>
-  void evaluate(const Charts& charts, const T* z, T* rate, Forces&& forces) {
+  [[gnu::flatten]] void evaluate(const Charts& charts, const T* z, T* rate, Forces&& forces) {
     charts.state(z, q.data(), p.data());
     velocity_of_momentum<1>(m, q.data(), p.data(), v.data(), w);
     const auto [tau, inputs] = forces(q.data(), v.data());

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "integrators/gauss/chart_flow.hpp"
+#include "integrators/gauss/highest_modes.hpp"
 #include "integrators/gauss/stage_newton.hpp"
 #include "integrators/gauss/stage_predictor.hpp"
 #include "integrators/gauss/stage_residual.hpp"
@@ -21,14 +22,15 @@ class CollocationRun final : public Run {
   CollocationRun(const Model& m, const MethodOptions& options, int stages)
       : m_(m), t_(gauss_tableau(stages)), max_iterations_(options.max_iterations), state_(m), report_(m), one_(m),
         all_(m), charts_(m), size_(2 * m.nv + 3 * m.quaternions.size()), start_(2 * m.nv), end_(2 * m.nv),
-        slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), newest_(size_), last_(size_), before_(size_),
-        residual_(m, options.tolerance), lift_(m, t_), newton_(m, t_) {
+        slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), gained_(size_), gained_before_(size_), last_(size_),
+        before_(size_), residual_(m, options.tolerance), modes_(t_), highest_(m, t_), lift_(m, t_), newton_(m, t_) {
     damped_ = m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m);
-    const std::array<double, 4> mode = highest_mode(t_);
+    const auto mode = highest_mode(t_);
     for (int i = 0; i < W; ++i) mode_.set(i, mode[std::min(i, stages - 1)]);
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
-    for (int older : {0, stages / 2, stages}) predictors_.emplace_back(t_, older);
+    for (int older : {0, stages / 2, stages}) predictors_.push_back(Predictor<W>::through(t_, older));
+    for (int degree = stages - 2; degree > 0; degree -= 2) predictors_.push_back(modes_.predictor({}, degree));
   }
 
   void set_prescribed(const std::vector<char>&) override {}  // prescribed coordinates take a composition
@@ -53,7 +55,7 @@ class CollocationRun final : public Run {
 
   // v = M(q)⁻¹ p.
   void velocity(double* v) override { velocity_of_momentum(m_, state_.q.data(), state_.x.data(), v, one_.w); }
-  double unresolved_energy(double scale) override { return unresolved(scale, {begin_.data(), state_.q.data()}); }
+  double unresolved_energy(double scale) override { return unresolved(scale); }
   void limit_unresolved(double energy, double scale) override { limit_ = energy, limit_scale_ = scale; }
   // The stages that were found, or given up, of a step that is not to be, still serve to guess others.
   void go_back(const RunState& state) override {
@@ -69,40 +71,23 @@ class CollocationRun final : public Run {
   const RunReport& report() const override { return report_; }
 
  private:
-  // ½ p_kᵀ M⁻¹ p_k of the modes k = s and s − 1 of momenta over the step (coefficients of Legendre's polynomials), from
-  // the modes k − 1 of their rates; the second as its share of the mode s would be, were the modes to fall evenly. M at
-  // some configurations, of which the one with most counts: of both ends, a reversed step has the same.
-  double unresolved(double scale, std::initializer_list<const double*> at) {
-    const int s = t_.stages;
-    const auto energy = [&](int k) {  // of mode k
-      std::array<double, 4> weight{};
-      for (int i = 0; i < s; ++i) {
-        const double x = 2 * t_.c[i] - 1;
-        const double P[4] = {1, x, 1.5 * x * x - 0.5, 2.5 * x * x * x - 1.5 * x};
-        weight[i] = (2 * k - 1) * t_.b[i] * P[k - 1];
-      }
-      for (int j = 0; j < m_.nv; ++j) {
-        double sum = 0;
-        for (int i = 0; i < s; ++i) sum += weight[i] * rate_[m_.nv + j][i];
-        slope_[j] = h_ / (2 * (2 * k - 1)) * sum;
-      }
-      double twice = 0;
-      for (const double* q : at) {
-        velocity_of_momentum(m_, q, slope_.data(), end_.data(), one_.w);
-        double sum = 0;
-        for (int j = 0; j < m_.nv; ++j) sum += slope_[j] * end_[j];
-        twice = std::max(twice, sum);
-      }
-      return 0.5 * twice / (2 * k + 1);
-    };
-    const double before = energy(s - 1);
-    return std::max(energy(s), before * std::pow(before / scale, 1.0 / (s - 1)));
+  // The energy of mode s of momenta; of mode s − 1 its share of that, were the modes to fall evenly, if it is more.
+  double unresolved(double scale) {
+    const double before = mode_energy(t_.stages - 1);
+    return std::max(mode_energy(t_.stages), before * std::pow(before / scale, 1.0 / (t_.stages - 1)));
+  }
+  double mode_energy(int k) {
+    if (!together_) {  // stages were looked at one by one
+      charts_.state(z_.data(), all_.q.data(), all_.p.data());
+      velocity_of_momentum<1>(m_, all_.q.data(), all_.p.data(), all_.v.data(), all_.w);
+    }
+    return highest_.energy(k, h_, rate_.data() + m_.nv, all_.w);
   }
 
-  // tau and inputs at an instant.
-  static std::pair<const double*, const double*> at_instant(const ForceSource& forces, double t, const double* q,
-                                                            const double* v) {
-    if (forces.varies()) forces.update(t, q, v);
+  // tau and inputs at an instant; functions are not asked in states that are not finite, where an iteration diverges.
+  std::pair<const double*, const double*> at_instant(const ForceSource& forces, double t, const double* q,
+                                                     const double* v) const {
+    if (forces.varies() && all_finite(q, m_.nq) && all_finite(v, m_.nv)) forces.update(t, q, v);
     return {forces.tau, forces.inputs};
   }
 
@@ -123,31 +108,43 @@ class CollocationRun final : public Run {
     if (stiff_) newton_.factorize(h, lift_);
     const std::vector<double> drag = stiff_ ? newton_.drag() : std::vector<double>();
     const double* tau = forces.varies() ? forces.tau : nullptr;
-    const bool together = !forces.varies() && m_.users.empty();  // forces are the same in all stages
+    together_ = !forces.varies() && m_.users.empty();
     const StageSums<W> sums{h, t_.stages, a_};
+    sum_rates(sums);
+    excess_ = 0;
     StageChange last{INFINITY, INFINITY, INFINITY};
+    int stalled = 0;  // for how many iterations the change has not fallen
     for (int it = 0; it < max_iterations_; ++it) {
       ++report_.iterations;
-      together ? iterate_together(h, forces) : iterate_in_turn(t, h, forces);
+      together_ ? iterate_together(h, forces) : iterate_in_turn(t, sums, forces);
       if (stiff_) newton_.correct(h, start_, z_, rate_);
       if (it == 0)
-        together ? residual_.scale(sums, start_, rate_, all_, drag)
-                 : residual_.scale(sums, start_, rate_, one_, drag, tau);
-      const StageChange change = residual_.change(sums, rate_, newest_);
-      if (!std::isfinite(change.rates)) return fail();
+        together_ ? residual_.scale(sums, start_, rate_, all_, drag)
+                  : residual_.scale(sums, start_, rate_, one_, drag, tau);
+      sum_rates(sums);
+      const StageChange change = residual_.change(gained_, gained_before_);
+      if (!std::isfinite(change.sum)) return fail();
       // What is left is about change · ratio/(1 − ratio); or it no longer falls, because it is rounding.
       const double ratio = it == 0 ? 1 : std::min(change.allowed / last.allowed, 0.5);
-      const bool stands = change.near_rounding() && change.rounding >= last.rounding;
+      stalled = change.rounding >= last.rounding ? stalled + 1 : 0;
+      const bool stands = change.near_rounding() && stalled >= (change.rounding < kNoise ? 1 : 2);
       if (change.allowed * ratio <= 1 || stands) return finish(t, h);
-      if (it == kEarly && limit_ > 0 && unresolved(limit_scale_, {state_.q.data()}) > kHopeless * limit_) {
-        remember(t, h);
-        known_ = 1;
-        return false;
-      }
-      if (it > 8 && !change.near_rounding() && change.rates > 2 * last.rates) return fail();
+      if (limit_ > 0 && it > 0 && it < kLate && is_hopeless(t, h)) return false;
+      if (it > 8 && !change.near_rounding() && change.sum > 2 * last.sum) return fail();
       last = change;
     }
     return fail();
+  }
+
+  // Has the step far more unresolved energy than it may have, and as much as after the iteration before? Unless it is
+  // far off, its stages serve to guess others.
+  bool is_hopeless(double t, double h) {
+    const double before = std::exchange(excess_, mode_energy(t_.stages) / limit_);
+    const bool settled = excess_ < kSettled * before && before < kSettled * excess_;
+    if (!(excess_ > kFarOff || (excess_ > kHopeless && settled))) return false;
+    if (excess_ < kFarOff) remember(t, h);
+    known_ = std::min(known_, 1);
+    return true;
   }
 
   // rate_ ← a guess for the stages.
@@ -161,7 +158,7 @@ class CollocationRun final : public Run {
       return;
     }
     if (place.begin == 1 && place.length == 1) return predict_by(predictors_[known_ > 1 ? best_ : 0]);
-    predict_by(Predictor<W>(t_, 0, place));
+    predict_by(modes_.predictor(place, modes_.degree(place, last_.data() + m_.nv, m_.nv)));
   }
   void predict_by(const Predictor<W>& predictor) {
     for (int k = 0; k < size_; ++k) rate_[k] = predictor(t_.stages, last_[k], before_[k]);
@@ -180,14 +177,19 @@ class CollocationRun final : public Run {
     return h * sum;
   }
 
-  // z_ at all stages from the rates.
-  void place_stage(int k, double h) {
-    Pack<W> sum;
-    for (int j = 0; j < t_.stages; ++j) sum += a_[j] * Pack<W>(rate_[k][j]);
-    z_[k] = Pack<W>(start_[k]) + Pack<W>(h) * sum;
+  // gained_ ← h Σ aᵢⱼ times the rates; what it was before ← gained_before_.
+  void sum_rates(const StageSums<W>& sums) {
+    std::swap(gained_, gained_before_);
+    for (int k = 0; k < size_; ++k) gained_[k] = sums(rate_[k]);
   }
 
-  // What dampers have more weight by, from the rates of velocities, after place_stage; those of joints in any case.
+  // z_ ← all stages.
+  void place_stages(double h) {
+    for (int k = 0; k < 2 * m_.nv; ++k) z_[k] = Pack<W>(start_[k]) + gained_[k];
+    lift_stages(h);
+  }
+
+  // What dampers have more weight by, from the rates of velocities; those of joints in any case.
   void lift_stages(double h) {
     if (stiff_) {
       const Eigen::VectorXd lifted = newton_.lifted_momentum(h, rate_);
@@ -197,31 +199,28 @@ class CollocationRun final : public Run {
     for (const int j : lift_.velocities) z_[m_.nv + j] -= Pack<W>(h * lift_(j, h) * newton_.highest(rate_[j])) * mode_;
   }
 
-  // rate_ ← those of all stages side by side; newest_ ← the rates before.
+  // rate_ ← those of all stages side by side.
   void iterate_together(double h, const ForceSource& forces) {
     centre(h);
-    for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
-    lift_stages(h);
-    all_.evaluate(charts_, z_.data(), newest_.data(),
-                  [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
-    std::swap(newest_, rate_);
+    place_stages(h);
+    all_.evaluate(charts_, z_.data(), rate_.data(), [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
   }
 
   // The same for the stages one after the other, each with the newest rates of the others.
-  void iterate_in_turn(double t, double h, const ForceSource& forces) {
-    newest_ = rate_;
-    centre(h);
+  void iterate_in_turn(double t, const StageSums<W>& sums, const ForceSource& forces) {
+    const std::vector<Pack<W>> before = gained_;
+    centre(sums.h);
     for (int i = 0; i < t_.stages; ++i) {
-      if (i == 0 || !stiff_) {  // Newton's step is that of all stages together
-        for (int k = 0; k < 2 * m_.nv; ++k) place_stage(k, h);
-        lift_stages(h);
-      }
+      if (i > 0 && !stiff_)  // Newton's step is that of all stages together
+        for (int k = 0; k < size_; ++k) gained_[k] = sums(rate_[k]);
+      if (i == 0 || !stiff_) place_stages(sums.h);
       for (int k = 0; k < 2 * m_.nv; ++k) end_[k] = z_[k][i];
-      const double at = t + t_.c[i] * h;
+      const double at = t + t_.c[i] * sums.h;
       one_.evaluate(charts_, end_.data(), slope_.data(),
                     [&](auto* x, auto* u) { return at_instant(forces, at, x, u); });
       for (int k = 0; k < size_; ++k) rate_[k].set(i, slope_[k]);
     }
+    gained_ = before;
   }
 
   bool fail() {
@@ -231,13 +230,8 @@ class CollocationRun final : public Run {
 
   bool finish(double t, double h) {
     centre(h);
-    double spoiled = 0;  // 0, or not a number when an end is not finite
-    for (int k = 0; k < 2 * m_.nv; ++k) {
-      end_[k] = start_[k] + change(k, h);
-      spoiled += 0 * end_[k];
-    }
-    if (spoiled != 0) return fail();
-    begin_ = state_.q;
+    for (int k = 0; k < 2 * m_.nv; ++k) end_[k] = start_[k] + change(k, h);
+    if (!all_finite(end_.data(), 2 * m_.nv)) return fail();
     charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);
@@ -257,8 +251,9 @@ class CollocationRun final : public Run {
     double least = INFINITY;
     for (std::size_t c = 0; c < predictors_.size(); ++c) {
       Pack<W> off;
-      for (int k = 0; k < size_; ++k) off = larger(off, predictors_[c](t_.stages, last_[k], before_[k]) - rate_[k]);
-      if (const double error = largest(off); error < least) least = error, best_ = c;
+      for (int k = m_.nv; k < 2 * m_.nv; ++k)
+        off = larger(off, predictors_[c](t_.stages, last_[k], before_[k]) - rate_[k]);
+      if (const double error = largest_size(off); error < least) least = error, best_ = c;
     }
   }
 
@@ -270,25 +265,32 @@ class CollocationRun final : public Run {
   ChartFlow<double> one_;
   ChartFlow<Pack<W>> all_;
   Charts charts_;
-  int size_;                  // of (c, π, G)
-  std::array<Pack<W>, 4> a_;  // columns of the tableau's a
+  int size_;                            // of (c, π, G)
+  std::array<Pack<W>, kMostStages> a_;  // columns of the tableau's a
   std::vector<Predictor<W>> predictors_;
   std::vector<double> start_, end_, slope_, change_;
-  std::vector<Pack<W>> z_, rate_, newest_, last_, before_;  // of (c, π), rates of (c, π, G); lanes are stages
+  std::vector<Pack<W>> z_, rate_, gained_, gained_before_;  // (c, π), rates of (c, π, G), h Σ aᵢⱼ of these; by stages
+  std::vector<Pack<W>> last_, before_;                      // rates of the steps before
   int known_ = 0;                                           // how many of the steps before serve to predict
-  std::vector<double> begin_;                               // q before the last step
   std::size_t best_ = 0;
   double h_ = 0, t_last_ = 0, h_last_ = 1;  // length of the step; beginning and length of the one that is remembered
   bool regular_ = false;                    // does the step follow that one, and is as long?
   double limit_ = 0, limit_scale_ = 0;      // of the unresolved energy, where steps with more are given up; see Run
-  static constexpr int kEarly = 2;          // number of the iteration after which that is looked at,
-  static constexpr double kHopeless = 4;    // and how many times the limit is too much then
+  double excess_ = 0;                       // energy of the highest mode over that limit, after the last iteration
+  static constexpr int kLate = 8;           // iterations after which it is no longer looked at
+  static constexpr double kHopeless = 4;    // how many times the limit is too much,
+  static constexpr double kSettled = 1.2;   // when it changes by less from one iteration to the next,
+  static constexpr double kFarOff = 1e14;   // and how many times tells that the iteration diverges
   StageResidual<W> residual_;
+  StageModes<W> modes_;
+  HighestModes<W> highest_;
+  static constexpr double kNoise = 30;      // times rounding, below which a change that no longer falls is that
   static constexpr double kStiff = 0.3;     // steps times rate of decay, above which Newton's iteration is faster
   static constexpr int kMeasureAgain = 32;  // steps after which the rate of decay is looked at again
   DamperLift lift_;
   StageNewton newton_;
   Pack<W> mode_;                         // the highest mode at the stages
+  bool together_ = true;                 // are forces the same in all stages, which then go side by side?
   bool damped_ = false, stiff_ = false;  // do forces depend on velocities? do these decay within a step?
   int measured_ = 0;                     // for how many steps the rate of decay still counts
 };

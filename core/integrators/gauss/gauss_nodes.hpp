@@ -1,46 +1,53 @@
-// Gauss collocation: nodes and weights for two to four stages.
+// Gauss collocation: nodes and weights, and Legendre's polynomials.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 namespace symplectree {
 
+inline constexpr int kMostStages = 8;
+
 struct Tableau {
   int stages;
-  std::array<double, 4> c, b;
-  std::array<std::array<double, 4>, 4> a;
+  std::array<double, kMostStages> c, b;
+  std::array<std::array<double, kMostStages>, kMostStages> a;
 };
 
-// Integrals of the Lagrange polynomials on the nodes c: a_ij up to c_i, b_j up to 1; and for any upper end.
-inline std::array<double, 4> collocation_weights(const Tableau& t, double end) {
-  std::array<double, 4> out{};
-  for (int j = 0; j < t.stages; ++j) {
-    std::array<double, 5> poly{1};  // coefficients of Π (x − c_k)/(c_j − c_k), lowest power first
-    int degree = 0;
-    for (int k = 0; k < t.stages; ++k) {
-      if (k == j) continue;
-      for (int d = ++degree; d >= 0; --d)
-        poly[d] = ((d > 0 ? poly[d - 1] : 0) - t.c[k] * (d < degree ? poly[d] : 0)) / (t.c[j] - t.c[k]);
-    }
-    double power = end;
-    for (int d = 0; d <= degree; ++d, power *= end) out[j] += poly[d] * power / (d + 1);
-  }
-  return out;
+// Legendre's polynomials P₀ … P_degree at x in [−1, 1].
+inline std::array<double, kMostStages + 1> legendre(int degree, double x) {
+  std::array<double, kMostStages + 1> P{1, x};
+  for (int k = 2; k <= degree; ++k) P[k] = ((2 * k - 1) * x * P[k - 1] - (k - 1) * P[k - 2]) / k;
+  return P;
 }
 
+// Nodes are the zeros of P_s, moved to [0, 1]. a_ij is the integral of the Lagrange polynomial of node j up to c_i, by
+// the quadrature of the nodes itself, which is exact for it.
 inline Tableau gauss_tableau(int stages) {
   Tableau t{stages, {}, {}, {}};
-  const double r3 = std::sqrt(3.0) / 6, r15 = std::sqrt(15.0) / 10;
-  if (stages == 2) t.c = {0.5 - r3, 0.5 + r3};
-  if (stages == 3) t.c = {0.5 - r15, 0.5, 0.5 + r15};
-  if (stages == 4) {
-    const double outer = 0.5 * std::sqrt(3.0 / 7 + 2.0 / 7 * std::sqrt(1.2)),
-                 inner = 0.5 * std::sqrt(3.0 / 7 - 2.0 / 7 * std::sqrt(1.2));
-    t.c = {0.5 - outer, 0.5 - inner, 0.5 + inner, 0.5 + outer};
+  const int s = stages;
+  for (int i = 0; i < s; ++i) {
+    const bool mirrored = i < s / 2;  // so that nodes lie exactly alike about the middle
+    const int k = mirrored ? s - 1 - i : i;
+    double x = 2 * k == s - 1 ? 0 : -std::cos(std::numbers::pi * (k + 0.75) / (s + 0.5)), slope = 1;
+    for (int it = 0; it < 8; ++it) {
+      const auto P = legendre(s, x);
+      slope = s * (P[s - 1] - x * P[s]) / (1 - x * x);
+      if (2 * k != s - 1) x -= P[s] / slope;
+    }
+    t.c[i] = mirrored ? 0.5 - 0.5 * x : 0.5 + 0.5 * x;
+    t.b[i] = 1 / ((1 - x * x) * slope * slope);
   }
-  for (int i = 0; i < stages; ++i) t.a[i] = collocation_weights(t, t.c[i]);
-  t.b = collocation_weights(t, 1);
+  for (int i = 0; i < s; ++i)
+    for (int j = 0; j < s; ++j)
+      for (int n = 0; n < s; ++n) {
+        double lagrange = 1;
+        for (int k = 0; k < s; ++k)
+          if (k != j) lagrange *= (t.c[i] * t.c[n] - t.c[k]) / (t.c[j] - t.c[k]);
+        t.a[i][j] += t.c[i] * t.b[n] * lagrange;
+      }
   return t;
 }
 

@@ -14,14 +14,10 @@
 namespace symplectree {
 
 // Legendre's polynomial of degree s − 1 at the nodes, normalised: wᵀ diag(b) w = 1.
-inline std::array<double, 4> highest_mode(const Tableau& t) {
-  std::array<double, 4> out{};
-  for (int i = 0; i < t.stages; ++i) {
-    const double x = 2 * t.c[i] - 1;
-    double before = 1, last = x;
-    for (int k = 2; k < t.stages; ++k) before = std::exchange(last, ((2 * k - 1) * x * last - (k - 1) * before) / k);
-    out[i] = std::sqrt(2.0 * t.stages - 1) * last;
-  }
+inline std::array<double, kMostStages> highest_mode(const Tableau& t) {
+  std::array<double, kMostStages> out{};
+  const int degree = t.stages - 1;
+  for (int i = 0; i < t.stages; ++i) out[i] = std::sqrt(2.0 * degree + 1) * legendre(degree, 2 * t.c[i] - 1)[degree];
   return out;
 }
 
@@ -187,7 +183,7 @@ class StageNewton {
 
   const Model& m_;
   const Tableau& t_;
-  std::array<double, 4> mode_;
+  std::array<double, kMostStages> mode_;
   ElementWorkspace<double> e_;
   Workspace<double> w_;
   Eigen::MatrixXd C_, inverse_, decay_, L_;

@@ -7,13 +7,14 @@
 #pragma once
 
 #include "integrators/gauss/chart_flow.hpp"
+#include "integrators/gauss/gauss_nodes.hpp"
 
 namespace symplectree {
 
-// The largest change of an equation between two iterates, relative to what may be left of it, and to rounding; and by
-// how much all rates changed.
+// The largest change of an equation between two iterates, relative to what may be left of it, and to rounding; and the
+// sum of the first over all, in which what is not finite stays.
 struct StageChange {
-  double allowed, rounding, rates;
+  double allowed, rounding, sum;
 
   // Is it so small that iterations which no longer make it smaller are at an end?
   bool near_rounding() const { return rounding < 1e4; }
@@ -24,16 +25,20 @@ template <int W>
 struct StageSums {
   double h;
   int stages;
-  const std::array<Pack<W>, 4>& a;
+  const std::array<Pack<W>, kMostStages>& a;
+
+  Pack<W> operator()(const Pack<W>& rate) const {
+    Pack<W> sum;
+    for (int j = 0; j < stages; ++j) sum += a[j] * Pack<W>(rate[j]);
+    return Pack<W>(h) * sum;
+  }
 };
 
-// The largest of all parts, NaN when there is one.
-inline double largest(double x) { return std::fabs(x); }
 template <int W>
-double largest(const Pack<W>& x) {
-  double out = 0;
-  for (int k = 0; k < W; ++k) out = larger(out, x[k]);
-  return out;
+double total(const Pack<W>& x) {
+  double sum = 0;
+  for (int k = 0; k < W; ++k) sum += x[k];
+  return sum;
 }
 
 template <int W>
@@ -64,16 +69,16 @@ class StageResidual {
     std::fill(speed_.begin(), speed_.end(), 0.0);
     for (int j = 0; j < n; ++j) {
       double& speed = speed_[root_[m_.body_of[j]]];
-      speed = larger(speed, largest(flow.speed(j)));
+      speed = std::fmax(speed, largest_size(flow.speed(j)));
     }
     std::fill(carried_.begin(), carried_.end(), 0.0);
     for (int k = n; k < size; ++k) {
       double& carried = carried_[m_.body_of[velocity_of_[k]]];
-      carried = larger(carried, std::fabs(start[n + velocity_of_[k]]) + kComputed * step * largest(rate[k]));
+      carried = std::fmax(carried, std::fabs(start[n + velocity_of_[k]]) + kComputed * step * largest_size(rate[k]));
     }
     for (int i = m_.size() - 1; i > 0; --i) {
       double& parent = carried_[m_.bodies[i].parent];
-      parent = larger(parent, carried_[i]);
+      parent = std::fmax(parent, carried_[i]);
     }
     for (int k = 0; k < size; ++k) {
       Pack<W> terms;
@@ -87,24 +92,21 @@ class StageResidual {
       if (k >= n && !drag.empty())
         noise += kUnit * kComputed * step * drag[velocity_of_[k]] * speed_[root_[m_.body_of[velocity_of_[k]]]];
       if (k >= n && tau) noise += kUnit * kComputed * step * std::fabs(tau[velocity_of_[k]]);
-      allowed_[k] = Pack<W>(step) / larger(Pack<W>(noise), Pack<W>(tolerance_) * allowed_[k]);
-      noise_[k] = step / noise;
+      allowed_[k] = Pack<W>(1) / larger(Pack<W>(noise), Pack<W>(tolerance_) * allowed_[k]);
+      noise_[k] = 1 / noise;
     }
   }
 
-  // Of an iteration that changed the rates from `before` to `rate`.
-  StageChange change(const StageSums<W>& sums, const std::vector<Pack<W>>& rate,
-                     const std::vector<Pack<W>>& before) const {
-    Pack<W> allowed, rounding, rates;
-    for (std::size_t k = 0; k < rate.size(); ++k) {
-      const Pack<W> d = rate[k] - before[k];
-      Pack<W> sum;
-      for (int j = 0; j < sums.stages; ++j) sum += sums.a[j] * Pack<W>(d[j]);
-      allowed = larger(allowed, sum * allowed_[k]);
-      rounding = larger(rounding, sum * Pack<W>(noise_[k]));
-      rates += larger(Pack<W>(), d);  // a sum, in which what is not finite stays
+  // Of an iteration that changed h Σ aᵢⱼ times the rates from `before` to `now`.
+  StageChange change(const std::vector<Pack<W>>& now, const std::vector<Pack<W>>& before) const {
+    Pack<W> allowed, rounding, sum;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      const Pack<W> d = now[k] - before[k], relative = larger(Pack<W>(), d * allowed_[k]);
+      allowed = larger(allowed, relative);
+      rounding = larger(rounding, d * Pack<W>(noise_[k]));
+      sum += relative;
     }
-    return {largest(allowed), largest(rounding), largest(rates)};
+    return {largest_size(allowed), largest_size(rounding), total(sum)};
   }
 
  private:
@@ -125,8 +127,8 @@ class StageResidual {
   std::vector<int> triples_;      // rates that are the first of the three of a vector, which have one size
   std::vector<double> speed_;     // of each body on the ground: of all that it carries
   std::vector<double> carried_;   // of each body: size of the momenta and impulses that it carries
-  std::vector<Pack<W>> allowed_;  // of each equation: h over what may be left of it
-  std::vector<double> noise_;     // h over its rounding
+  std::vector<Pack<W>> allowed_;  // of each equation: one over what may be left of it
+  std::vector<double> noise_;     // one over its rounding
 };
 
 }  // namespace symplectree
