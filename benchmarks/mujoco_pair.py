@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
 
 import symplectree as st
+from symplectree.io.robots.old_settings import is_obsolete, modern_text
 from symplectree.lie import quaternion_matrix
 
 DURATION = 0.5  # s
@@ -102,8 +104,15 @@ def compiled(path: Path) -> Any:
     mujoco.set_mju_user_warning(lambda message: None)
     try:
         there = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError:
-        return None
+    except ValueError as error:
+        if not is_obsolete(str(error)):
+            return None
+        try:
+            spec = mujoco.MjSpec.from_string(modern_text(ElementTree.fromstring(path.read_bytes()), path.parent))
+            spec.modelfiledir = str(path.parent)
+            there = spec.compile()
+        except (OSError, ValueError):
+            return None
     there.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     for flag in OFF:
         there.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
