@@ -21,7 +21,7 @@ def note_leftovers(r: Reading) -> None:
     r.note("limits of the force on joints", [joint.name for joint in joints if _forces_limited(joint)])
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
-    r.note("springdamper, which follows from the inertia", [j.name for j in joints if np.any(j.springdamper)])
+    r.note("springdamper, which follows from the inertia", [j.name for j in joints if _springdamper(r, j)])
     bodies = list(r.spec.bodies)
     r.note("gravity compensation", [body.name for body in bodies if body.gravcomp])
     for what, elements in (
@@ -52,6 +52,10 @@ def _limited(flag: Any, span: Any, kinds: Any, compiler: Any) -> bool:
 
 def _turning_spring(joint: Any) -> bool:
     return joint_kind(joint) in ("ball", "free") and bool(np.any(joint.stiffness))
+
+
+def _springdamper(r: Reading, joint: Any) -> bool:
+    return bool(np.all(np.array(joint.springdamper) > 0)) and joint.name not in r.spring_dampers
 
 
 def _nonlinear(joint: Any) -> bool:
