@@ -174,9 +174,13 @@ def closed(model: st.Model, q: np.ndarray) -> np.ndarray:
     return beside if ranks[1] > ranks[0] else q
 
 
-def moved(pair: Pair, near: float) -> float:
-    """How far bodies are from where MuJoCo has them [m]; at finer steps where that is not near at the usual ones."""
+def moved(pair: Pair, near: float, push: float = 0.0) -> float:
+    """How far bodies are from where MuJoCo has them [m]; at finer steps where that is not near at the usual ones.
+
+    push: size of random velocities at the start [rad/s, m/s], on top of those of the keyframe.
+    """
     q, v, ctrl, controls = start(pair)
+    v = v + push * np.random.default_rng(2).normal(size=pair.ours.nv)
     if pair.ours.rows:
         q = closed(pair.ours, q)
         v = st.project_velocity(pair.ours, q, v)

@@ -1,12 +1,13 @@
 """Every robot in MJCF that the packages of the extra `robots` bring: read, compared with MuJoCo, and moved beside it.
 
-    python benchmarks/robots.py [FOLDER …] [--fetch FOLDER] [--match WORD] [--list] [--limit N] [--seconds 120]
+    python benchmarks/robots.py [FOLDER …] [--fetch FOLDER] [--match WORD] [--list] [--limit N] [--seconds 120] [--push 1]
 
 `--fetch` downloads the packages into a folder and unpacks them there, also those that ask for another MuJoCo.
 
 A file counts when MuJoCo compiles it and something in it moves; parts that others include do not. Of each: does it load;
 are mass matrix, bias forces and energy those of MuJoCo at a random state (1e-8 of the largest value); and after 0.5 s from
 the first keyframe (else the pose of the file) under its controls, are all bodies where MuJoCo has them, within 1 mm?
+Many rest or fall freely from there, which shows little; `--push 1` starts them at random velocities, 1 rad/s and 1 m/s.
 Contact, limits and dry friction are switched off in MuJoCo. Ours is `st.Variational(accuracy=…)`, MuJoCo's RK4 at 0.1 ms;
 where the two differ, ours at a finer accuracy, and MuJoCo's implicit Euler at 10 µs, which is the one to take where damping
 is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (a time constant of 2 ms,
@@ -132,7 +133,7 @@ def files(folders: list[str]) -> Iterator[Path]:
                 yield path
 
 
-def judge(path: Path) -> Outcome:
+def judge(path: Path, push: float) -> Outcome:
     """All of one file."""
     outcome = Outcome(str(path))
     there = compiled(path)
@@ -153,7 +154,7 @@ def judge(path: Path) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            outcome.off = moved(pair, NEAR)
+            outcome.off = moved(pair, NEAR, push)
         except (SymplectreeError, ValueError, OverflowError) as error:
             outcome.stuck = f"{type(error).__name__}: {error}"
     return outcome
@@ -166,7 +167,7 @@ def general(message: str, path: Path | None = None) -> str:
     return re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "#", message)[:110]
 
 
-def apart(path: Path, seconds: float) -> Outcome:
+def apart(path: Path, seconds: float, push: float) -> Outcome:
     """`judge` in a process of its own, which may fail or take too long."""
     mine, its = multiprocessing.Pipe(duplex=False)
     begun = time.monotonic()
@@ -174,7 +175,7 @@ def apart(path: Path, seconds: float) -> Outcome:
     def work() -> None:
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
             try:
-                its.send(judge(path))
+                its.send(judge(path, push))
             except Exception as error:
                 its.send(Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error)))
 
@@ -220,6 +221,7 @@ def main() -> None:
     parser.add_argument("--match", default="", help="only files with this word in their path")
     parser.add_argument("--list", action="store_true", help="a line for each file")
     parser.add_argument("--limit", type=int, default=10**6, help="no more files than this")
+    parser.add_argument("--push", type=float, default=0.0, help="random velocities at the start, rad/s and m/s")
     parser.add_argument("--seconds", type=float, default=120.0, help="time for one file")
     parser.add_argument(
         "--fetch", metavar="FOLDER", help="download all packages into this folder, and take them from there"
@@ -232,7 +234,7 @@ def main() -> None:
     for path in files(given.folders):
         if given.match not in str(path):
             continue
-        outcomes.append(apart(path, given.seconds))
+        outcomes.append(apart(path, given.seconds, given.push))
         last = outcomes[-1]
         if given.list and last.stage != "part":
             print(last, flush=True)
