@@ -229,6 +229,18 @@ def test_a_motor_is_an_input(tmp_path):
     np.testing.assert_allclose(traj.q[-1], 0.75, rtol=1e-9)  # ½ (3/2) t²
 
 
+def test_springs_that_follow_from_the_inertia(tmp_path):
+    joints = '<joint name="j" axis="0 1 0" springdamper="0.1 0.8"/><joint name="k" type="slide" springdamper="0.2 1"/>'
+    path = in_file(tmp_path, mjcf(f'<body>{joints}<geom size="0.1" pos="0.3 0 0"/></body>'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = st.load(path).build()
+    assert len(model.elements) == 4
+    for seed in range(2):
+        q, v = random_state(model, seed)
+        assert max(worst(our_dynamics(model, q, v), mujoco_dynamics(path, model, q, v)).values()) < 1e-12
+
+
 def test_attached_models_keep_their_units(tmp_path):
     part = """<mujoco model="part"><compiler angle="radian" eulerseq="ZYX" inertiafromgeom="true"/><worldbody>
       <body name="arm" euler="0.1 0.2 0.3"><joint name="j" ref="0.5" axis="0 1 0"/><inertial mass="9" pos="0 0 0"

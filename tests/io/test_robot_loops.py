@@ -64,6 +64,31 @@ def test_two_points_of_the_same_bodies_are_a_hinge():
     assert traj.constraint_error.max() < 1e-12
 
 
+def parallelogram(tilt: float) -> str:
+    """Two cranks, a coupler on one, and a foot on the other that is welded to the coupler."""
+    crank = '<body name="{0}" pos="{1} 0 0"><joint name="{0}" axis="0 {2} 1"/>{3}{4}</body>'
+    far = '<body name="{0}" pos="0 0.2 0"><joint name="{0}" axis="{1} 0 1"/>{2}</body>'
+    coupler = far.format("coupler", tilt, INERTIAL.format(".15 0"))
+    foot = far.format("foot", -tilt, INERTIAL.format("0 .05"))
+    bodies = crank.format("a", 0, tilt, INERTIAL.format("0 .1"), coupler) + crank.format(
+        "b", 0.3, -tilt, INERTIAL.format("0 .1"), foot
+    )
+    more = '<compiler angle="radian"/><option gravity="9.81 0 0"/>'
+    return mjcf(bodies, f'{more}<equality><weld name="w" body1="coupler" body2="foot"/></equality>')
+
+
+@pytest.mark.parametrize("tilt", [0, 1e-9, 1e-7, 1e-5])
+def test_a_rounded_weld_moves(tilt):
+    model = st.loads(parallelogram(tilt), "mjcf").build()
+    assert len(model.rows) == 3
+    q = st.assemble(model, {"a": 0.3, "b": 0.3, "coupler": -0.3, "foot": -0.3})
+    traj = st.simulate(model, q, duration=0.3, dt=0.001)
+    exact = st.simulate(st.loads(parallelogram(0), "mjcf").build(), q, duration=0.3, dt=0.001)
+    assert abs(traj["a"][-1] - traj["a"][0]) > 0.3
+    np.testing.assert_allclose(traj["a"], traj["b"], atol=100 * tilt + 1e-9)
+    np.testing.assert_allclose(traj.q, exact.q, atol=100 * tilt + 1e-9)
+
+
 def test_linkages_in_space_keep_their_rows():
     ball = '<body name="{0}" pos="{1} 0 0"><joint name="{0}" type="ball"/><geom size="0.1" pos="0 0 1"/></body>'
     tie = '<equality><connect body1="a" body2="b" anchor="0 0 1"/></equality>'

@@ -16,6 +16,7 @@ from symplectree.elements import (
 from symplectree.io.robots.actuators import add_actuators, add_gravity_compensation, add_tendon_equality, add_tendons
 from symplectree.io.robots.poses import angle, placed
 from symplectree.io.robots.reading import BodyPlace, Reading, new_name
+from symplectree.io.robots.spring_dampers import resolve_spring_dampers
 from symplectree.io.robots.tree import joint_kind, reference_value
 from symplectree.lie import inverse, pose, quaternion_matrix
 from symplectree.mechanism.mechanism import Frame
@@ -32,6 +33,7 @@ def add_elements(r: Reading) -> None:
     """Add everything that acts on joints or holds bodies together."""
     known = {frame.joint.name for frame in r.mechanism.tree}
     joints = [joint for joint in r.spec.joints if joint.name in known]
+    resolve_spring_dampers(r, joints)
     for joint in joints:
         _spring_and_damper(r, joint)
     by_name = {joint.name: joint for joint in joints}
@@ -55,12 +57,8 @@ def _spring_and_damper(r: Reading, joint: Any) -> None:
     owner = f"joint {joint.name!r}"
     damping = r.numbers(f"the damping of {owner}", joint.damping)
     stiffness = r.numbers(f"the stiffness of {owner}", joint.stiffness)
-    if np.any(joint.springdamper):  # which follow from the inertia, as MuJoCo's compiler knows
-        if r.compiled is None:
-            r.note("springdamper, which needs all meshes of the file", [joint.name])
-        else:
-            own = r.compiled.joint(joint.name)
-            stiffness, damping = np.atleast_1d(own.stiffness), np.atleast_1d(own.damping)
+    if joint.name in r.spring_dampers:
+        stiffness[0], damping[0] = r.spring_dampers[joint.name]
     if damping[0] and not disabled(r, "DAMPER"):
         r.mechanism.add(JointDamper(joint.name, float(damping[0])))
     if stiffness[0] and not disabled(r, "SPRING") and joint_kind(joint) in ("hinge", "slide"):

@@ -21,6 +21,7 @@ def note_leftovers(r: Reading) -> None:
     r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
+    r.note("springdamper, which follows from the inertia", [j.name for j in joints if _springdamper(r, j)])
     for what, elements in (
         ("flexible bodies", r.spec.flexes), ("plugins", r.spec.plugins),
     ):  # fmt: skip
@@ -29,6 +30,10 @@ def note_leftovers(r: Reading) -> None:
 
 def _turning_spring(joint: Any) -> bool:
     return joint_kind(joint) in ("ball", "free") and bool(np.any(joint.stiffness))
+
+
+def _springdamper(r: Reading, joint: Any) -> bool:
+    return bool(np.all(np.array(joint.springdamper) > 0)) and joint.name not in r.spring_dampers
 
 
 def _nonlinear(joint: Any) -> bool:

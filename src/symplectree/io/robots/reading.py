@@ -48,6 +48,7 @@ class Reading:
     | inputs | of each actuator: the input that it became, None where it became none |
     | leaders | by name of such a joint: the one that it mimics |
     | bodies, sites | by name: where they are, and which frame they became |
+    | spring_dampers | stiffness and damping of joints that follow from their inertia, by name |
     | strict | are inertias that no body can have refused, and not repaired? |
     | repairs | links whose inertia was changed, and by how much |
     | notes | what cannot be represented, for the one warning: kinds of things, and names of each |
@@ -60,6 +61,7 @@ class Reading:
     finder: MeshFinder
     eliminate: bool = False
     strict: bool = False
+    spring_dampers: dict[str, tuple[float, float]] = field(default_factory=dict)
     repairs: list[str] = field(default_factory=list)
     mechanism: Mechanism = field(default_factory=Mechanism)
     bodies: dict[str, BodyPlace] = field(default_factory=dict)
