@@ -41,6 +41,14 @@ ActuatorLimits limits_reached(const Model& m, JointState<double> at, const doubl
   return out;
 }
 
+double excess_power(const Model& m, const Actuator& a, JointState<double> at, const double* inputs) {
+  const double u = a.input >= 0 ? clamped(inputs[a.input], a.control_range) : 0;
+  const double force = unlimited_force(m, a, at, u), excess = force - clamped(force, a.force_range);
+  double rate = 0;
+  for (int k = a.first; k < a.first + a.count; ++k) rate += m.transmissions[k].factor * at.v[m.transmissions[k].v];
+  return excess * rate;
+}
+
 bool is_within_limits(const Model& m, JointState<double> at, const double* controls) {
   return std::all_of(m.actuators.begin(), m.actuators.end(), [&](const Actuator& a) {
     if (!is_bounded(a.force_range)) return true;

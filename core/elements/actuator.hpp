@@ -55,6 +55,9 @@ void clamp_controls(const Model& m, const double* inputs, double* out);
 using ActuatorLimits = std::vector<signed char>;
 ActuatorLimits limits_reached(const Model& m, JointState<double> at, const double* controls);
 
+// The power that an actuator's limit of force keeps back in a state, (force without it − force) · ℓ̇ [W]; 0 within it.
+double excess_power(const Model& m, const Actuator& a, JointState<double> at, const double* inputs);
+
 // Is every actuator that has a limit well within it, at an estimate of the velocity?
 bool is_within_limits(const Model& m, JointState<double> at, const double* controls);
 

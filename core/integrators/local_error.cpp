@@ -10,7 +10,8 @@ namespace symplectree {
 LocalError::LocalError(const Model& m, bool turning)
     : m_(m), turning_(turning),
       dissipative_(m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m) || !m.actuators.empty()),
-      weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv), middle_(m.nq) {
+      limited_(has_limited_actuators(m)), weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv),
+      middle_(m.nq) {
   m.for_pairs([&](const auto& row) { pair_springs_ |= row.elastic(); });
 }
 
@@ -100,8 +101,13 @@ ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSo
   for (int j = 0; j < m_.nv; ++j)
     kinetic += m_.armature[j] * v[j] * v[j], accelerating += m_.armature[j] * a_[j] * a_[j];
   const double springs = spring_energy(m_, q, w_);
-  return {0.5 * kinetic - falling + springs, weight_ + 0.5 * kinetic + std::fabs(springs),
-          accelerating / 24 + (turning_ ? turning / 12 : 0) + spring_rates(v) / 12};
+  ShadowEnergy out{0.5 * kinetic - falling + springs,
+                   weight_ + 0.5 * kinetic + std::fabs(springs),
+                   accelerating / 24 + (turning_ ? turning / 12 : 0) + spring_rates(v) / 12,
+                   {}};
+  if (limited_)
+    for (const Actuator& a : m_.actuators) out.excess.push_back(excess_power(m_, a, {q, v}, forces.inputs));
+  return out;
 }
 
 }  // namespace symplectree

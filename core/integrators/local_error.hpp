@@ -15,6 +15,7 @@ namespace symplectree {
 // Of a state: its energy, what energies are measured against, and H₂, by h² of which a step of h errs.
 struct ShadowEnergy {
   double energy = 0, scale = 0, per_square = 0;
+  std::vector<double> excess;  // of each actuator, where there are limits: the power that its limit keeps back
 };
 
 class LocalError {
@@ -44,7 +45,7 @@ class LocalError {
   double spring_rates(const double* v) const;
 
   const Model& m_;
-  bool turning_, dissipative_, pair_springs_ = false;
+  bool turning_, dissipative_, limited_, pair_springs_ = false;
   double weight_;
   StateDynamics dynamics_;
   Workspace<double> w_;

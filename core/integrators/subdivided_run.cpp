@@ -109,7 +109,18 @@ bool SubdividedRun::is_accurate(const Part& part, const RunState& start, ShadowE
   if (!is_short(here_, part.h) || std::fabs(bend.size) > bound_ * scale ||
       run_->unresolved_energy(scale) > unresolved_ * scale)
     return false;
+  if (options_.accuracy > 0 && std::fabs(part.h) * change_of_limits(begin, here_) > largest_change_ * scale)
+    return false;
   return std::fabs(here_.energy - begin.energy) <= largest_change_ * scale || !error_.is_conservative(forces);
+}
+
+// The power of actuators that are at a limit at one end only: of a force that bends within the part, which no
+// polynomial follows, the work is wrong by less than this times the part's length.
+double SubdividedRun::change_of_limits(const ShadowEnergy& begin, const ShadowEnergy& end) {
+  double power = 0;
+  for (std::size_t k = 0; k < begin.excess.size() && k < end.excess.size(); ++k)
+    if ((begin.excess[k] == 0) != (end.excess[k] == 0)) power += std::fabs(begin.excess[k]) + std::fabs(end.excess[k]);
+  return power;
 }
 
 bool SubdividedRun::accept(const Part& part) {

@@ -35,7 +35,7 @@ class SubdividedRun final : public Run {
   void velocity(double* v) override { run_->velocity(v); }
   void carry(RunMemory& memory) override {
     run_->carry(memory);
-    memory(here_.energy, here_.scale, here_.per_square, known_, tau_, inputs_);
+    memory(here_.energy, here_.scale, here_.per_square, here_.excess, known_, tau_, inputs_);
   }
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return report_; }
@@ -54,6 +54,7 @@ class SubdividedRun final : public Run {
   bool is_accurate(const Part& part, const RunState& start, ShadowEnergy begin, const ForceSource& forces);
   // Is h² H₂ small enough at an end of a part?
   bool is_short(const ShadowEnergy& end, double h) const { return h * h * end.per_square <= bound_ * end.scale; }
+  static double change_of_limits(const ShadowEnergy& begin, const ShadowEnergy& end);
   bool accept(const Part& part);
   void restore(const RunState& state);
   double largest_turn(const double* q0, const double* q1);
