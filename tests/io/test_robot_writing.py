@@ -259,6 +259,17 @@ def test_what_cannot_be_written_is_refused(tmp_path, joint, formats):
         assert not path.exists()
 
 
+@pytest.mark.parametrize("write", ["to_mjcf", "to_urdf"])
+def test_paths_that_are_none(tmp_path, write):
+    for path, words in ((5, "not to 5"), (None, "not to None"), (tmp_path, "is a folder"), ("", "is a folder")):
+        with pytest.raises(st.ModelError, match=words):
+            getattr(arm(), write)(path)
+    with pytest.raises(OSError, match="cannot be written"):
+        getattr(arm(), write)(tmp_path / "no" / "folder.xml")
+    with pytest.raises(st.ModelError, match="no coordinate"):
+        getattr(st.Mechanism(), write)(tmp_path / "empty.xml")
+
+
 def test_what_is_left_out_of_urdf_is_named(tmp_path):
     m = arm()
     m.gravity = (0, 0, -1.62)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from html import escape
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symplectree.elements import Element
@@ -188,7 +187,7 @@ class Mechanism:
         """
         from symplectree.io.robots.to_mjcf import write_mjcf
 
-        write_mjcf(self, Path(path))
+        write_mjcf(self, path)
 
     def to_urdf(self, path: str | PathLike[str]) -> None:
         """Write the mechanism as URDF, for ROS; `symplectree.io.robots.to_urdf` says what becomes of what.
@@ -197,7 +196,7 @@ class Mechanism:
         """
         from symplectree.io.robots.to_urdf import write_urdf
 
-        write_urdf(self, Path(path))
+        write_urdf(self, path)
 
     def __getitem__(self, name: str) -> Frame:
         """The link or frame of that name, "world" included; of a loaded robot, too. Raises ModelError with the nearest

@@ -15,6 +15,7 @@
 A Free joint stands on the ground; its coordinates are poses in the world there, wherever it is placed here.
 """
 
+from os import PathLike
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -36,7 +37,16 @@ from symplectree.elements import (
 from symplectree.elements.actuator import Drive
 from symplectree.io.robots.loops import holds_points
 from symplectree.io.robots.mjcf_actuators import write_actuator
-from symplectree.io.robots.writing import Element, Writing, mass_of, numbers, place, step_names, sub_element
+from symplectree.io.robots.writing import (
+    Element,
+    Writing,
+    file_to_write,
+    mass_of,
+    numbers,
+    place,
+    step_names,
+    sub_element,
+)
 from symplectree.joints import Ball, Free
 from symplectree.lie import Array, pose, quaternion_matrix
 from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
@@ -52,15 +62,16 @@ HALF = {
 MESHES = (".stl", ".obj", ".msh")
 
 
-def write_mjcf(mechanism: Mechanism, path: str | Path, *, stacklevel: int = 2) -> None:
+def write_mjcf(mechanism: Mechanism, path: str | PathLike[str], *, stacklevel: int = 2) -> None:
     """Write a mechanism as MJCF; see the module.
 
     Raises ModelError naming a joint that MuJoCo does not have; elements that it does not have are named in a UserWarning.
     """
+    file = file_to_write(path, "MJCF")
     model = mechanism.build()  # whatever is wrong is said here
     w = Writing(mechanism.copy(), "MJCF")
     w.mechanism.shapes = list(mechanism.shapes)
-    root = ElementTree.Element("mujoco", model=Path(path).stem)
+    root = ElementTree.Element("mujoco", model=file.stem)
     sub_element(root, "compiler", angle="radian", autolimits="true")
     sub_element(root, "option", gravity=numbers(mechanism.gravity))
     asset = ElementTree.Element("asset")
@@ -70,7 +81,7 @@ def write_mjcf(mechanism: Mechanism, path: str | Path, *, stacklevel: int = 2) -
         root.insert(2, asset)
     _elements(w, root, model)
     _keyframe(w, root)
-    w.save(root, path, stacklevel + 1)
+    w.save(root, file, stacklevel + 1)
 
 
 def _tree(w: Writing, world: Element, asset: Element) -> dict[str, Element]:

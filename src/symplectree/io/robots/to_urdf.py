@@ -12,7 +12,7 @@
 URDF knows no springs, forces, loops, armatures and gravity, nor where a robot starts.
 """
 
-from pathlib import Path
+from os import PathLike
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,6 +21,7 @@ from symplectree.elements import GearConstraint, JointDamper
 from symplectree.io.robots.writing import (
     Element,
     Writing,
+    file_to_write,
     mass_of,
     numbers,
     place,
@@ -38,24 +39,25 @@ USUAL = (0.0, 0.0, -9.81)  # the gravity that programs give to a URDF
 FAR = "1e9"  # a limit that is none; a prismatic joint must have one
 
 
-def write_urdf(mechanism: Mechanism, path: str | Path, *, stacklevel: int = 2) -> None:
+def write_urdf(mechanism: Mechanism, path: str | PathLike[str], *, stacklevel: int = 2) -> None:
     """Write a mechanism as URDF; see the module.
 
     Raises ModelError naming a joint that URDF does not have; what else it does not have is named in a UserWarning.
     """
+    file = file_to_write(path, "URDF")
     mechanism.build()  # whatever is wrong is said here
     w = Writing(mechanism.copy(), "URDF")
     w.mechanism.shapes = list(mechanism.shapes)
     if not np.array_equal(np.asarray(mechanism.gravity, dtype=float), USUAL):
         w.leave("gravity", numbers(mechanism.gravity))
-    root = ElementTree.Element("robot", name=Path(path).stem)
+    root = ElementTree.Element("robot", name=file.stem)
     links = {"world": sub_element(root, "link", name="world")}
     for frame in w.mechanism.tree:
         _add(w, root, links, frame)
     for shape in w.mechanism.shapes:
         _visual(links[shape.frame], shape)
     _elements(w, {joint.get("name", ""): joint for joint in root.iter("joint")})
-    w.save(root, path, stacklevel + 1)
+    w.save(root, file, stacklevel + 1)
 
 
 def _add(w: Writing, root: Element, links: dict[str, Element], frame: Frame) -> None:

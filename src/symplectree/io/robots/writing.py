@@ -43,16 +43,27 @@ class Writing:
             found.setdefault(id(frame.parent), []).append(frame)
         return found
 
-    def save(self, root: Element, path: str | Path, stacklevel: int) -> None:
+    def save(self, root: Element, path: Path, stacklevel: int) -> None:
         """Write the file, or nothing, and say in one warning what is not in it."""
         ElementTree.indent(root)
         text = ElementTree.tostring(root, encoding="unicode") + "\n"
-        replacing(Path(path), lambda new: new.write_text(text, encoding="utf-8"))
+        replacing(path, lambda new: new.write_text(text, encoding="utf-8"))
         if self.left:
             parts = "; ".join(f"{what} ({listed(names)})" for what, names in self.left.items())
             warnings.warn(
                 f"{path}: not written, as {self.format} has no such thing: {parts}", stacklevel=stacklevel + 1
             )
+
+
+def file_to_write(path: Any, format: str) -> Path:
+    """The path of a file; raises ModelError for what is none."""
+    try:
+        file = Path(path)
+    except TypeError:
+        raise ModelError(f"{format} is written to the path of a file, not to {path!r}") from None
+    if not file.name or file.is_dir():
+        raise ModelError(f"{format} is written to a file, and {str(path)!r} is a folder")
+    return file
 
 
 def sub_element(parent: Element, tag: str, given: dict[str, str] | None = None, **more: str) -> Element:
