@@ -86,7 +86,7 @@ class Variational:
     accuracy: of the energy, relative to what is exchanged in the motion, instead of a length of steps: dt is then the
         spacing of states, and each of these steps is divided into 2, 4, 8 … parts where the motion needs it, by what both
         ends of a part and its stages say of its error, so that reversed runs divide alike. Energy then stays within
-        about ten times the accuracy. Unless order is given, it is "auto": the cheapest by a trial on the first steps.
+        about twenty times the accuracy. Unless order is given, it is "auto": the cheapest by a trial on the first steps.
     """
 
     action: Literal["cayley", "chord", "exp", "midpoint"] = "cayley"
