@@ -9,7 +9,7 @@
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | motor on a hinge or slide | a JointForce whose input has the motor's name: the force at the joint [N·m or N], gear times MuJoCo's control |
-| limit, range, actuatorfrcrange, frictionloss, ctrlrange | limits of joints and inputs, which runs do not enforce |
+| limit, range, actuatorfrcrange, frictionloss, ctrlrange | `m.limits`, which runs do not enforce |
 | site | a frame |
 | sensor | `m.sensors`, as `symplectree.io.robots.sensors` says |
 | key | `m.keyframes`; the one named "home" is `m.initial`, too |

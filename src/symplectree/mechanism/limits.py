@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from symplectree.errors import ModelError
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def gathered(model: Model, mechanism: Mechanism) -> dict[str, JointLimits]:
-    """By name of coordinate or input: the limits of joints, and over these, number by number, those of `mechanism.limits`.
+    """By name of coordinate or input: the limits of joints, and over these those of `mechanism.limits`.
 
     Limits of a joint of several coordinates are those of each of them; of Ball and Free joints, of the joint.
     Raises ModelError naming what cannot be.
@@ -34,20 +33,13 @@ def gathered(model: Model, mechanism: Mechanism) -> dict[str, JointLimits]:
     for name, given in mechanism.limits.items():
         limits = checked_limits(f"limits of {name!r}", given)
         if name in joints:
-            found |= {own: _over(found.get(own), limits) for own in _names(joints[name], limits)}
+            found |= dict.fromkeys(_names(joints[name], limits), limits)
         elif name in model.full.velocities or name in model.inputs:
-            found[name] = _over(found.get(name), limits)
-        elif limits != JointLimits(control=limits.control):  # the range of an input that was taken away matters no more
+            found[name] = limits
+        else:
             known = [*joints, *model.full.velocities, *model.inputs]
             raise ModelError(f"limits: {unknown('coordinate or input', name, known)}")
     return found
-
-
-def _over(before: JointLimits | None, limits: JointLimits) -> JointLimits:
-    """Limits with those of before where they say nothing."""
-    plain = JointLimits()
-    given = {f.name: x for f in fields(limits) if (x := getattr(limits, f.name)) != getattr(plain, f.name)}
-    return checked_limits("limits", replace(before or plain, **given))
 
 
 def _names(place: JointPlace, limits: JointLimits) -> list[str]:

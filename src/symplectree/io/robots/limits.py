@@ -1,4 +1,4 @@
-"""Limits and dry friction of the file's joints, kept in these, and ranges of inputs, kept in `m.limits`.
+"""Limits and dry friction of the file's joints and actuators, kept in `m.limits` by name of joint or input.
 
 Zeros, which many URDF files hold where nobody filled in a number, are no limits.
 """
@@ -18,7 +18,7 @@ from symplectree.joints.limits import checked_limits
 
 def add_limits(r: Reading, urdf: Element | None) -> None:
     """Add the limits of every joint that the mechanism has, and of every input; `urdf`: the file's root, if it is one."""
-    known = {frame.joint.name: frame for frame in r.mechanism.tree if frame.joint.nv > 0}
+    known = {frame.joint.name for frame in r.mechanism.tree if frame.joint.nv > 0}
     written = {} if urdf is None else {j.get("name", ""): j for j in urdf.findall("joint")}
     for joint in r.spec.joints:
         if joint.name not in known or joint_kind(joint) == "free":
@@ -32,7 +32,7 @@ def add_limits(r: Reading, urdf: Element | None) -> None:
             limits = JointLimits()
         limits = checked_limits(f"{r.filename}: limits of joint {joint.name!r}", replace(limits, friction=friction))
         if limits != JointLimits():
-            known[joint.name].joint = replace(known[joint.name].joint, limits=limits)
+            r.mechanism.limits[joint.name] = limits
     for actuator in r.spec.actuators:
         _add_control(r, actuator)
 
@@ -64,14 +64,15 @@ def _of_mjcf(r: Reading, joint: Any) -> JointLimits:
 
 
 def _add_control(r: Reading, actuator: Any) -> None:
-    """The range of an input, which may have the name of a joint."""
+    """The range of an input beside what is known of a joint of the same name."""
     import mujoco
 
     name = actuator.name
+    before = r.mechanism.limits.get(name, JointLimits())
     if limited(actuator.ctrllimited, actuator.ctrlrange, mujoco.mjtLimited, actuator.compiler):
         low, high = map(float, r.numbers(f"ctrlrange of actuator {name!r}", actuator.ctrlrange))
         if low < high and name in r.inputs():
-            r.mechanism.limits[name] = JointLimits(control=(low, high))
+            r.mechanism.limits[name] = replace(before, control=(low, high))
 
 
 def _force(span: Any) -> float | tuple[float, float] | None:
