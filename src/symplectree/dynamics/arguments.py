@@ -15,6 +15,11 @@ from symplectree.validation import array_or_empty, counted, real_array, shown
 def configuration(model: Model, q: Any, name: str = "q") -> Array:
     """q as an array (..., nq): from numbers, by names over the neutral configuration, or that of a keyframe by its name."""
     if isinstance(q, str):
+        if not model.keyframes:
+            raise ModelError(
+                f"{name} is {shown(q)}, but the model has no keyframe of that or another name; give "
+                f"{counted(model.nq, 'number')} or a mapping of names to numbers"
+            )
         return np.array(keyframe_of(model, q).q)
     if isinstance(q, Mapping):
         return _by_name(model, q, model.neutral.copy(), name, velocity=False)
