@@ -10,6 +10,9 @@
 #include <cstdlib>
 
 #include "integrators/body_action/root_direction.hpp"
+#include "model/potential.hpp"
+#include "model/rows/all_rows.hpp"
+#include "model/user_elements.hpp"
 
 using namespace symplectree;
 

@@ -28,7 +28,7 @@ SMALL = {
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
     "compare_versions.py": [PACKAGE, PACKAGE, "--seconds", "0.01", "--rounds", "1"],  # with itself
     "robots.py": ["gymnasium", "--limit", "3"],
-    "compile_time.py": [str(BENCHMARKS.parent), "--optimization", "-O0", "--only", "core/formula"],
+    "compile_time.py": [str(BENCHMARKS.parent), "--optimization=-O0", "--only", "core/formula"],
     "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 

@@ -59,6 +59,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
       const int row = u.first_row + k;
       out.value[row] = t.value[k];
       out.size[row] = std::max(1e-3, out.size[row]);  // at least; grows with the terms of the derivative
+      out.noise[row] = out.size[row];
       if constexpr (!WithDerivative) continue;
       double size = 1e-3 + std::fabs(t.value[k]);
       for (int j = 0; j < u.size(); ++j) {
@@ -66,7 +67,7 @@ void evaluate_rows(const Model& m, const RowStructure& s, const double* q, const
         out.coefficient[s.coefficient_start[row] + j] = c;
         size += std::fabs(c * (j < static_cast<int>(u.q.size()) ? t.q[j] : 1.0));
       }
-      out.size[row] = size;
+      out.size[row] = out.noise[row] = size;
     }
   }
 }

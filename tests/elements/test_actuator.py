@@ -307,3 +307,11 @@ def test_no_step_is_compiled_with_limits():
     model = arm().add(st.Motor("q", force_range=(-1, 1), name="motor")).build()
     with pytest.raises(st.ModelError, match="'motor' has limits"):
         model.compile()
+
+
+def test_a_given_accuracy_holds_where_limits_are_reached_and_left(robot):
+    _, model = robot
+    options = {"duration": 0.8, "dt": 0.02, "forces": CONTROLS}
+    exact = st.simulate(model, [0.9, -0.7, 0.4], **options, method=st.Adaptive(rtol=1e-12, atol=1e-12))
+    near = st.simulate(model, [0.9, -0.7, 0.4], **options, method=st.Variational(accuracy=1e-10))
+    np.testing.assert_allclose(near.q, exact.q, rtol=0, atol=1e-7)

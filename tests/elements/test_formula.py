@@ -102,3 +102,20 @@ def test_quaternions_are_refused():
     m.world.link("a", st.Ball("b"), mass=1, inertia=(1, 1, 1))
     m.add(st.FormulaPotential(lambda q: q[0]))
     assert_refuses(m.build, "Ball")
+
+
+def test_joints_at_rest_in_free_fall_are_solved_to_rounding():
+    """Legs that only fall have momenta of rounding alone, by which nothing can be judged but rounding itself."""
+    m = st.Mechanism()
+    body = {"mass": 1.0, "com": (0.1, 0, -0.2), "inertia": (0.1, 0.1, 0.1)}
+    root = m.world.link("root", st.Free("root"), mass=50, inertia=(1, 1, 1))
+    for k in range(4):
+        link = root.link(f"hip{k}", st.Revolute(f"hip{k}", axis="z"), at=(0.3 * (-1) ** k, 0.2, 0), **body)
+        names = [f"leg{k}{j}" for j in range(3)]
+        for name in names:
+            link = link.link(name, st.Revolute(name, axis="y"), at=(0.1, 0, -0.4), **body)
+        m.add(st.FormulaConstraint(lambda q: 0.333 * (q[0] + q[1] + q[2]), coordinates=names))
+    model = m.build()
+    for height in (0.3, 0.57, 7.7):
+        traj = st.simulate(model, {"root": (0.1, 0.2, height, 1, 0, 0, 0)}, duration=0.1, dt=0.001)
+        np.testing.assert_allclose(traj["root.2"], height - 9.81 / 2 * traj.t**2, rtol=0, atol=1e-12)

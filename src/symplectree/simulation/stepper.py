@@ -108,9 +108,8 @@ class Stepper:
         self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._given = {"prescribed": prescribed, "forces": forces, "record": record}
         self._forces = ForceSource(model, forces, 1)
-        if forces is not None and (
-            self._forces.laws is None or np.any(self._forces.tau) or np.any(self._forces.inputs)
-        ):
+        numbers = self._forces.laws is None or np.any(self._forces.tau) or np.any(self._forces.inputs)
+        if forces is not None and numbers:
             raise ModelError("forces of a Stepper are controllers, such as PD; give numbers to its steps")
         self._moved = {name: MovedCoordinate(value, self.dt) for name, value in given_as_numbers(prescribed).items()}
         given = prescribed if prescribed is None or not self._moved else {**prescribed, **self._moved}

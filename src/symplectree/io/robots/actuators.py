@@ -187,7 +187,7 @@ def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, Any]) -> Eleme
     if b0 == b1 == b2 == 0 and gain == 1:
         return Motor(**place, **limits)
     if b0 == 0 and b1 == -gain and gain != 0:
-        return PositionServo(**place, kp=gain, kv=-b2, **limits)
+        return PositionServo(**place, kp=gain, kv=0.0 - b2, **limits)
     if b0 == b1 == 0 and b2 == -gain and gain != 0:
         return VelocityServo(**place, kv=gain, **limits)
     return Actuator(**place, gain=gain, bias=(b0, b1, b2), **limits)
