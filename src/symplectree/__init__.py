@@ -100,6 +100,7 @@ from symplectree.mechanism import Keyframe, Mechanism, Model, rx, ry, rz, tx, ty
 from symplectree.sensors import (
     Accelerometer,
     ActuatorForce,
+    ActuatorPower,
     CenterOfMass,
     FrameAcceleration,
     FramePose,
@@ -146,7 +147,7 @@ __all__ = [
     "constraint_values", "constraint_jacobian", "constrained_dynamics", "project_velocity",
     # sensors
     "Accelerometer", "Gyro", "FramePose", "FrameVelocity", "FrameAcceleration", "JointPosition", "JointVelocity",
-    "JointReaction", "ActuatorForce", "CenterOfMass", "measure",
+    "JointReaction", "ActuatorForce", "ActuatorPower", "CenterOfMass", "measure",
     # continuous mechanics
     "pose", "jacobian", "body_velocity", "pose_derivatives", "body_velocity_derivatives", "retract", "difference",
     "mass_matrix", "inverse_mass_product", "momenta", "bias_forces", "inverse_dynamics", "forward_dynamics",

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symplectree.elements.actuator import limits
 from symplectree.elements.contract import Element, Lowering
 from symplectree.elements.rows import Point, WrenchRow
 from symplectree.errors import ModelError
+from symplectree.lie import Array
 from symplectree.validation import shown
 
 if TYPE_CHECKING:
     from symplectree.mechanism.mechanism import Frame
+    from symplectree.mechanism.model import Model
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,19 @@ class Thruster(Element):
     force: tuple[float, float, float] = field(default=(0, 0, 1), kw_only=True)
     torque: tuple[float, float, float] = field(default=(0, 0, 0), kw_only=True)
     control_range: tuple[float, float] | None = field(default=None, kw_only=True)
+
+    def thrust(self, model: Model, inputs: Array) -> Array:
+        """u (K,) within its range, of controls (K, inputs)."""
+        limits = (-np.inf, np.inf) if self.control_range is None else self.control_range
+        return np.asarray(np.clip(inputs[:, model.inputs.index(str(self.name))], *limits))
+
+    def rate(self, model: Model, q: Array, v: Array) -> Array:
+        """Power per unit of u, (K,), in states (K, nq) and (K, nv)."""
+        from symplectree.dynamics import body_velocity
+
+        return np.asarray(
+            body_velocity(model, q, v, str(self.frame)) @ np.array([*self.torque, *self.force], dtype=float)
+        )
 
     def lower(self, into: Lowering) -> Element:
         body, T = into.frame(self.frame)

@@ -1,4 +1,4 @@
-"""Sensors at joints: coordinates, velocities, the wrench that a joint carries, forces of actuators."""
+"""Sensors at joints: coordinates, velocities, the wrench that a joint carries."""
 
 from __future__ import annotations
 
@@ -117,29 +117,6 @@ class JointReaction(Sensor):
     def units(self, model: Model) -> tuple[str, ...]:
         both = (*("N·m",) * 3, *("N",) * 3)
         return both if self.part is None else both[:3] if self.part == "torque" else both[3:]
-
-
-@dataclass(frozen=True)
-class ActuatorForce(Sensor):
-    """The force (K,) that an input exerts: its value, or what the element behind it makes of it, where that says so by a
-    method `actuator_force(model, q, v, inputs)` of K rows of each."""
-
-    input: str
-
-    def check(self, model: Model) -> None:
-        if self.input not in model.inputs:
-            raise ModelError(unknown("input", self.input, model.inputs))
-
-    def measure(self, states: States) -> Array:
-        model = states.model
-        inputs = np.broadcast_to(states.inputs, (len(states.q), len(model.inputs)))
-        for element in model.elements:
-            if element.name == self.input and hasattr(element, "actuator_force"):
-                return np.asarray(element.actuator_force(model, states.q, states.v, inputs))
-        return inputs[:, model.inputs.index(self.input)].copy()
-
-    def labels(self, model: Model) -> tuple[str, ...]:
-        return (self.input,)
 
 
 def _link(model: Model, joint: str) -> str:
