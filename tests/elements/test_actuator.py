@@ -318,3 +318,19 @@ def test_a_given_accuracy_holds_where_limits_are_reached_and_left():
     for accuracy, bound in ((1e-6, 1e-7), (1e-10, 1e-9)):
         near = st.simulate(model, [0.9, -0.7, 0.4], **options, method=st.Variational(accuracy=accuracy))
         np.testing.assert_allclose(near.q, exact.q, rtol=0, atol=bound)
+
+
+def test_the_input_of_a_filtered_servo_is_its_activation(tmp_path):
+    import mujoco
+
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM.replace('dampratio="0.7"', 'kv="2" timeconst="0.1"'))
+    with pytest.warns(UserWarning, match=r"inputs are activations\) \(1: hold\)"):
+        model = st.load(path).build()
+    there = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(there)
+    data.qpos[:], data.qvel[:], data.act[:] = [0.9, -0.7, 0.4], [0.3, 0.2, -0.5], 0.6
+    data.ctrl[:] = list(CONTROLS.values())
+    mujoco.mj_forward(there, data)
+    a = st.forward_dynamics(model, data.qpos, data.qvel, np.zeros(3), inputs=np.array(list(CONTROLS.values())))
+    np.testing.assert_allclose(a, data.qacc, rtol=0, atol=1e-10)

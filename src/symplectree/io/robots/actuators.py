@@ -9,7 +9,8 @@
 | equality of fixed tendons | FormulaConstraint |
 | gravcomp | SpatialWrench, which carries the weight or part of it |
 
-Others are named in the one warning: activation dynamics, muscles, adhesion, gains that depend on the state, other
+The input of an actuator with first-order dynamics (filter, integrator) is its activation; that it follows a control is
+left out, and said. Others are named in the one warning: muscles, adhesion, gains that depend on the state, other
 transmissions, spatial tendons.
 """  # noqa: E501
 
@@ -70,6 +71,8 @@ def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
 
 def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -> None:
     """Add all actuators that can be represented, and note the others by name."""
+    import mujoco
+
     compiled = r.compiled if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
     alone = _driven_by_one(r, tendons)
     limited = [joint for name, joint in joints.items() if _joint_limit(joint) is not None and name not in alone]
@@ -88,6 +91,8 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
             element = replace(element, force_range=_within(element.force_range, (span[0], span[1])))  # type: ignore[attr-defined, call-arg]
         r.mechanism.add(replace(element, name=name))
         r.inputs.append(name)
+        if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
+            r.note("how activations follow controls (inputs are activations)", [name])
 
 
 def add_gravity_compensation(r: Reading) -> None:
@@ -151,7 +156,8 @@ def _element(
     """The actuator as our element, or None and why there is none."""
     import mujoco
 
-    if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
+    kinds = mujoco.mjtDyn
+    if actuator.dyntype not in (kinds.mjDYN_NONE, kinds.mjDYN_FILTER, kinds.mjDYN_FILTEREXACT, kinds.mjDYN_INTEGRATOR):
         return None, "with activation dynamics"
     gain = r.numbers(f"actuator {actuator.name!r}", actuator.gainprm[:3])
     bias = np.zeros(3)
