@@ -334,3 +334,20 @@ def test_the_input_of_a_filtered_servo_is_its_activation(tmp_path):
     mujoco.mj_forward(there, data)
     a = st.forward_dynamics(model, data.qpos, data.qvel, np.zeros(3), inputs=np.array(list(CONTROLS.values())))
     np.testing.assert_allclose(a, data.qacc, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", [*(st.Variational(order=k) for k in (4, 6, 8, 16)), st.Variational(accuracy=1e-8)])
+@pytest.mark.parametrize("dt", [0.001, 0.01])
+def test_an_arm_that_servos_hold_comes_to_rest(method, dt):
+    """At rest large forces cancel, and what they leave is rounding: no method may look for more."""
+    m = st.Mechanism()
+    link = m.world
+    for i in range(4):
+        body = {"mass": 4.0 / (i + 1), "com": (0.2, 0, 0.1), "inertia": (0.02, 0.03, 0.02)}
+        link = link.link(f"link{i}", st.Revolute(f"q{i}", axis="zyyx"[i]), at=(0.1, 0, 0.3), **body)
+        m.add(st.PositionServo(f"q{i}", kp=2000.0, kv=400.0, force_range=(-150, 150), name=f"servo{i}"))
+    controls = {"servo0": -1.57, "servo1": -1.2, "servo2": 1.57, "servo3": 0.5}
+    start = {name.replace("servo", "q"): u for name, u in controls.items()}
+    traj = st.simulate(m.build(), start, duration=3, dt=dt, method=method, forces=controls)
+    assert np.abs(traj.v[-1]).max() < 1e-6
+    assert 1e-4 < np.abs(traj.q[-1] - traj.q[0]).max() < 0.1

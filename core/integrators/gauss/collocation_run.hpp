@@ -107,7 +107,6 @@ class CollocationRun final : public Run {
     predict(t, forces, regular_ ? StepPlace{} : place);
     if (stiff_) newton_.factorize(h, lift_);
     const std::vector<double> drag = stiff_ ? newton_.drag() : std::vector<double>();
-    const double* tau = forces.varies() ? forces.tau : nullptr;
     together_ = !forces.varies() && m_.users.empty();
     const StageSums<W> sums{h, t_.stages, a_};
     sum_rates(sums);
@@ -119,8 +118,8 @@ class CollocationRun final : public Run {
       together_ ? iterate_together(h, forces) : iterate_in_turn(t, sums, forces);
       if (stiff_) newton_.correct(h, start_, z_, rate_);
       if (it == 0)
-        together_ ? residual_.scale(sums, start_, rate_, all_, drag)
-                  : residual_.scale(sums, start_, rate_, one_, drag, tau);
+        together_ ? residual_.scale(sums, start_, rate_, all_, drag, {forces.tau, forces.inputs})
+                  : residual_.scale(sums, start_, rate_, one_, drag, {forces.tau, forces.inputs});
       sum_rates(sums);
       const StageChange change = residual_.change(gained_, gained_before_);
       if (!std::isfinite(change.sum)) return fail();

@@ -8,6 +8,8 @@
 
 #include "integrators/gauss/chart_flow.hpp"
 #include "integrators/gauss/gauss_nodes.hpp"
+#include "model/rows/joint_force.hpp"
+#include "model/rows/joint_spring.hpp"
 
 namespace symplectree {
 
@@ -46,7 +48,7 @@ class StageResidual {
  public:
   // tolerance: how much of an equation may be left, relative to its terms.
   StageResidual(const Model& m, double tolerance)
-      : m_(m), tolerance_(tolerance), root_(m.size()), speed_(m.size()), carried_(m.size()) {
+      : m_(m), tolerance_(tolerance), root_(m.size()), speed_(m.size()), carried_(m.size()), force_(m.nv) {
     for (int i = 1; i < m.size(); ++i) root_[i] = m.bodies[i].parent > 0 ? root_[m.bodies[i].parent] : i;
     for (int k = 0; k < 2 * m.nv; ++k) velocity_of_.push_back(k % m.nv);
     for (const int i : m.quaternions) {
@@ -59,17 +61,18 @@ class StageResidual {
   }
 
   // What may be left of each equation, from the rates of (c, π, G) in a step from `start`, of which `flow` has the last
-  // state, or all side by side; `drag` (nv, or none) is the damping of each velocity, by which its rounding counts, and
-  // `tau` (nv, or none) forces whose terms may cancel.
+  // state, or all side by side, under forces tau and inputs; `drag` (nv, or none) is the damping of each velocity, by
+  // which its rounding counts.
   template <class T>
   void scale(const StageSums<W>& sums, const std::vector<double>& start, const std::vector<Pack<W>>& rate,
-             const ChartFlow<T>& flow, const std::vector<double>& drag, const double* tau = nullptr) {
+             const ChartFlow<T>& flow, const std::vector<double>& drag, AppliedForces<double> forces) {
     const int n = m_.nv, size = velocity_of_.size();
     const double step = std::fabs(sums.h);
+    measure_forces(flow, forces);
     std::fill(speed_.begin(), speed_.end(), 0.0);
     for (int j = 0; j < n; ++j) {
       double& speed = speed_[root_[m_.body_of[j]]];
-      speed = std::fmax(speed, largest_size(flow.speed(j)));
+      speed = std::fmax(speed, largest_size(flow.speed(j)) + step * force_[j] * largest_size(flow.w.pivot_inverse[j]));
     }
     std::fill(carried_.begin(), carried_.end(), 0.0);
     for (int k = n; k < size; ++k) {
@@ -91,7 +94,7 @@ class StageResidual {
       double noise = k < n ? position_noise(k, step, start[k]) : momentum_noise(k);
       if (k >= n && !drag.empty())
         noise += kUnit * kComputed * step * drag[velocity_of_[k]] * speed_[root_[m_.body_of[velocity_of_[k]]]];
-      if (k >= n && tau) noise += kUnit * kComputed * step * std::fabs(tau[velocity_of_[k]]);
+      if (k >= n) noise += kUnit * kComputed * step * force_[velocity_of_[k]];
       allowed_[k] = Pack<W>(1) / larger(Pack<W>(noise), Pack<W>(tolerance_) * allowed_[k]);
       noise_[k] = 1 / noise;
     }
@@ -110,6 +113,24 @@ class StageResidual {
   }
 
  private:
+  // force_ ← of each velocity: the size of the forces that add up to its rate of momentum. A mechanism at rest, held by
+  // springs, has large ones that cancel.
+  template <class T>
+  void measure_forces(const ChartFlow<T>& flow, AppliedForces<double> forces) {
+    for (int j = 0; j < m_.nv; ++j) {
+      const Spatial<T>&S = flow.w.S[j], &F = flow.w.force[m_.body_of[j]];
+      const auto along = [](const Vec3<T>& s, const Vec3<T>& f) {
+        return largest_size(s.x) * largest_size(f.x) + largest_size(s.y) * largest_size(f.y) +
+               largest_size(s.z) * largest_size(f.z);
+      };
+      force_[j] = std::fabs(forces.tau[j]) + along(S.angular, F.angular) + along(S.linear, F.linear);
+    }
+    for (const JointSpring& e : m_.joint_springs)
+      force_[e.v] += std::fabs(e.stiffness) * (largest_size(flow.q[e.q]) + std::fabs(e.rest));
+    for (const JointForce& e : m_.joint_forces)
+      force_[e.v] += std::fabs(e.value) + (e.input >= 0 ? std::fabs(e.gain * forces.inputs[e.input]) : 0);
+  }
+
   // Rounding of a position: its own, and that of velocities, which are solved for along whole chains.
   double position_noise(int k, double step, double start) const {
     return kUnit * (std::fabs(start) + kComputed * step * speed_[root_[m_.body_of[k]]]) + 1e-300;
@@ -127,6 +148,7 @@ class StageResidual {
   std::vector<int> triples_;      // rates that are the first of the three of a vector, which have one size
   std::vector<double> speed_;     // of each body on the ground: of all that it carries
   std::vector<double> carried_;   // of each body: size of the momenta and impulses that it carries
+  std::vector<double> force_;     // of each velocity: see measure_forces
   std::vector<Pack<W>> allowed_;  // of each equation: one over what may be left of it
   std::vector<double> noise_;     // one over its rounding
 };
