@@ -48,7 +48,8 @@ class StageResidual {
  public:
   // tolerance: how much of an equation may be left, relative to its terms.
   StageResidual(const Model& m, double tolerance)
-      : m_(m), tolerance_(tolerance), root_(m.size()), speed_(m.size()), carried_(m.size()), force_(m.nv) {
+      : m_(m), tolerance_(tolerance), root_(m.size()), speed_(m.size()), carried_(m.size()), force_(m.nv),
+        momentum_(m.nv) {
     for (int i = 1; i < m.size(); ++i) root_[i] = m.bodies[i].parent > 0 ? root_[m.bodies[i].parent] : i;
     for (int k = 0; k < 2 * m.nv; ++k) velocity_of_.push_back(k % m.nv);
     for (const int i : m.quaternions) {
@@ -72,7 +73,8 @@ class StageResidual {
     std::fill(speed_.begin(), speed_.end(), 0.0);
     for (int j = 0; j < n; ++j) {
       double& speed = speed_[root_[m_.body_of[j]]];
-      speed = std::fmax(speed, largest_size(flow.speed(j)) + step * force_[j] * largest_size(flow.w.pivot_inverse[j]));
+      speed = std::fmax(speed, largest_size(flow.speed(j)) +
+                                   (momentum_[j] + step * force_[j]) * largest_size(flow.w.pivot_inverse[j]));
     }
     std::fill(carried_.begin(), carried_.end(), 0.0);
     for (int k = n; k < size; ++k) {
@@ -113,17 +115,19 @@ class StageResidual {
   }
 
  private:
-  // force_ ← of each velocity: the size of the forces that add up to its rate of momentum. A mechanism at rest, held by
-  // springs, has large ones that cancel.
+  // force_, momentum_ ← of each velocity: the size of the forces that add up to its rate of momentum, and of what adds
+  // up to its momentum. A mechanism at rest, held by springs, has large forces that cancel; joints that fall with all
+  // else have large momenta that do. Momenta of all that a body carries are in w.acceleration (see momentum_rate).
   template <class T>
   void measure_forces(const ChartFlow<T>& flow, AppliedForces<double> forces) {
+    const auto size = [](const Vec3<T>& x) { return largest_size(x.x) + largest_size(x.y) + largest_size(x.z); };
     for (int j = 0; j < m_.nv; ++j) {
-      const Spatial<T>&S = flow.w.S[j], &F = flow.w.force[m_.body_of[j]];
-      const auto along = [](const Vec3<T>& s, const Vec3<T>& f) {
-        return largest_size(s.x) * largest_size(f.x) + largest_size(s.y) * largest_size(f.y) +
-               largest_size(s.z) * largest_size(f.z);
-      };
-      force_[j] = std::fabs(forces.tau[j]) + along(S.angular, F.angular) + along(S.linear, F.linear);
+      const int i = m_.body_of[j];
+      const Spatial<T>&S = flow.w.S[j], &F = flow.w.force[i], &P = flow.w.acceleration[i], &V = flow.w.V[i];
+      const double turns = size(S.angular), moves = size(S.linear), spin = size(V.angular), speed = size(V.linear);
+      momentum_[j] = turns * size(P.angular) + moves * size(P.linear);
+      force_[j] = std::fabs(forces.tau[j]) + turns * size(F.angular) + moves * size(F.linear) + spin * momentum_[j] +
+                  turns * speed * size(P.linear);
     }
     for (const JointSpring& e : m_.joint_springs)
       force_[e.v] += std::fabs(e.stiffness) * (largest_size(flow.q[e.q]) + std::fabs(e.rest));
@@ -143,14 +147,14 @@ class StageResidual {
 
   const Model& m_;
   double tolerance_;
-  std::vector<int> root_;         // of each body: which of its ancestors is on the ground
-  std::vector<int> velocity_of_;  // of each rate: of which coordinate it is
-  std::vector<int> triples_;      // rates that are the first of the three of a vector, which have one size
-  std::vector<double> speed_;     // of each body on the ground: of all that it carries
-  std::vector<double> carried_;   // of each body: size of the momenta and impulses that it carries
-  std::vector<double> force_;     // of each velocity: see measure_forces
-  std::vector<Pack<W>> allowed_;  // of each equation: one over what may be left of it
-  std::vector<double> noise_;     // one over its rounding
+  std::vector<int> root_;                 // of each body: which of its ancestors is on the ground
+  std::vector<int> velocity_of_;          // of each rate: of which coordinate it is
+  std::vector<int> triples_;              // rates that are the first of the three of a vector, which have one size
+  std::vector<double> speed_;             // of each body on the ground: of all that it carries
+  std::vector<double> carried_;           // of each body: size of the momenta and impulses that it carries
+  std::vector<double> force_, momentum_;  // of each velocity: see measure_forces
+  std::vector<Pack<W>> allowed_;          // of each equation: one over what may be left of it
+  std::vector<double> noise_;             // one over its rounding
 };
 
 }  // namespace symplectree
