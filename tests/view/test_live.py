@@ -195,3 +195,30 @@ def test_refusals(pendulum, running):
         running.set_speed(0)
     with pytest.raises(st.ModelError, match="port is"):
         live(pendulum, {"q": 0.3}, port=-1, block=False, browser=False)
+
+
+def test_servos_have_sliders_of_their_own_range_and_keyframes_are_starts():
+    m = st.Mechanism()
+    arm = m.world.link("arm", st.Revolute("shoulder", "y", limits=st.JointLimits(-1.0, 2.0)), mass=1, com=(0.5, 0, 0))
+    arm.link("hand", st.Revolute("wrist", "y"), at=(1, 0, 0), mass=0.1, com=(0.1, 0, 0))
+    m.add(
+        st.PositionServo("shoulder", kp=400, kv=40, name="hold"),
+        st.PositionServo("wrist", kp=40, kv=4, gear=2.0, name="turn"),
+        st.Motor("wrist", control_range=(-0.2, 0.3), name="push"),
+    )
+    m.keyframes["up"] = st.Keyframe(q={"shoulder": -0.8}, controls={"hold": -0.8})
+    running = Live(m.build(), {"shoulder": 0.5}, controls={"hold": 0.5})
+    try:
+        bars = {name: bar for _, name, bar, _ in running._bars}
+        assert {name: (round(bar.min, 3), round(bar.max, 3)) for name, bar in bars.items()} == {
+            "hold": (-1.0, 2.0), "turn": (-6.283, 6.283), "push": (-0.2, 0.3),
+        }  # fmt: skip
+        assert bars["hold"].value == running.inputs["hold"] == 0.5
+        running.go_to("up")
+        assert bars["hold"].value == running.inputs["hold"] == -0.8
+        wait_until(lambda: running.t > 0.5)
+        assert abs(running.q[0] + 0.8) < 0.05  # it is held there
+        running.go_to(None)
+        assert running.inputs["hold"] == 0.5
+    finally:
+        running.stop()

@@ -45,4 +45,8 @@ def view(
         raise Misuse("--trail draws the path of a run; leave it out with --live")
     from symplectree.view.live import live as run_live  # slow to import
 
-    run_live(start.model, start.q[0], v=start.v[0], port=port, title=f"symplectree: {Path(file).stem}")
+    home = start.model.keyframes.get("home")
+    controls = {} if home is None else home.controls  # what the file shows is that keyframe, where there is one
+    run_live(
+        start.model, start.q[0], v=start.v[0], controls=controls, port=port, title=f"symplectree: {Path(file).stem}"
+    )

@@ -98,21 +98,22 @@ class Drive(Element):
 
     def actuator_rate(self, model: Model, q: Array, v: Array) -> Array:
         """ℓ̇ (K,) of K states, (K, nq) and (K, nv)."""
-        _, rows = self._rows(model)
+        _, rows = self.rows(model)
         if model.followers is not None:
             v = np.array([model.tree_velocities(*state) for state in zip(q, v, strict=True)])
         return np.asarray(sum(row.factor * v[:, row.v] for row in rows))
 
     def actuator_force(self, model: Model, q: Array, v: Array, inputs: Array) -> Array:
         """F (K,), limits included, of K states, (K, nq) and (K, nv), and the controls there, (K, inputs)."""
-        row, rows = self._rows(model)
+        row, rows = self.rows(model)
         rate = row.by_rate * self.actuator_rate(model, q, v)
         q = model.tree_coordinates(q)
         length = sum((t.factor * q[:, t.q] for t in rows if t.q >= 0), np.zeros(len(q)))
         control = np.clip(inputs[:, row.input], *row.control_range)
         return np.asarray(np.clip(row.gain * control + row.bias + row.by_length * length + rate, *row.force_range))
 
-    def _rows(self, model: Model) -> tuple[ActuatorRow, list[TransmissionRow]]:
+    def rows(self, model: Model) -> tuple[ActuatorRow, list[TransmissionRow]]:
+        """Those of this actuator in a model."""
         owner = [element.name for element in model.elements].index(self.name)
         row = next(row for row in model.tables.actuators if row.owner == owner)
         return row, model.tables.transmissions[row.first : row.first + row.count]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from symplectree.dynamics.arguments import configuration
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.lie import Array
+from symplectree.mechanism.keyframes import keyframe_of
 from symplectree.mechanism.model import Model
 from symplectree.simulation.stepper import Stepper
 from symplectree.simulation.trajectory import Trajectory
@@ -21,6 +23,7 @@ from symplectree.view.film import film, placed
 from symplectree.view.lines import strand
 from symplectree.view.poses import body_poses
 from symplectree.view.pull import Pull, forces_by_name
+from symplectree.view.slider_ends import slider_ends
 from symplectree.view.solids import round_length
 
 FRAMES = 30.0  # pictures per second
@@ -43,16 +46,19 @@ class Live:
     """
 
     def __init__(
-        self, model: Model, q: Any, *, v: Any = None, view: View = None, port: int = 0, title: str = ""
-    ) -> None:
+        self, model: Model, q: Any, *, v: Any = None, controls: Mapping[str, float] | None = None, view: View = None,
+        port: int = 0, title: str = "",
+    ) -> None:  # fmt: skip
         self.model = model
         self._first = np.array(configuration(model, q)), v
-        self.inputs = dict.fromkeys(model.inputs, 0.0)
+        self.inputs = {name: float((controls or {}).get(name, 0.0)) for name in model.inputs}
+        self._begun = self._first, dict(self.inputs)
         start = Trajectory(model, np.zeros(1), self._first[0][None], v=np.zeros((1, model.nv)))
         self.prescribed = {name: float(np.ravel(start[name])[0]) for name in model.massless}
         self._held = dict(self.prescribed)  # where these are, on their way
         self.speed, self.playing, self.pace, self.fault = 1.0, True, 1.0, ""
         self._pull: Pull | None = None
+        self._bars: list[tuple[dict[str, float], str, Any, float]] = []  # values, name, slider, value at the start
         self._lock, self._over = threading.RLock(), threading.Event()
         self._stepper = self._fresh(*self._first)
         self._past = 0.0  # s before the stepper's own time
@@ -88,6 +94,20 @@ class Live:
             self._held = dict(self.prescribed)
             self._stepper = self._fresh(*self._first)
             self._show()
+
+    def go_to(self, keyframe: str | None) -> None:
+        """Start anew at a keyframe, with its controls; None: where the page began."""
+        with self._lock:
+            controls: Mapping[str, Any]
+            self._first, controls = self._begun
+            if keyframe is not None:
+                found = keyframe_of(self.model, keyframe)
+                self._first, controls = (np.array(found.q), np.array(found.v)), found.controls
+            self._bars = [
+                (values, name, bar, float(controls.get(name, 0.0)) if values is self.inputs else value)
+                for values, name, bar, value in self._bars
+            ]
+            self.reset()
 
     def rest(self) -> None:
         """Stop all motion where it is."""
@@ -172,6 +192,10 @@ class Live:
         self._status = gui.add_markdown("")
         pause, back, rest = gui.add_button("Pause"), gui.add_button("Reset"), gui.add_button("Stop motion")
         speed = gui.add_dropdown("speed", SPEEDS, initial_value="1×")
+        if self.model.keyframes:
+            names = ("start", *self.model.keyframes)
+            key = gui.add_dropdown("keyframe", names, initial_value="start")
+            key.on_update(lambda _: self.go_to(None if key.value == "start" else key.value))
         gui.add_markdown("Drag a body with the mouse to pull at it; drag beside it to look from elsewhere.")
 
         @pause.on_click
@@ -184,10 +208,12 @@ class Live:
         speed.on_update(lambda _: self.set_speed(float(speed.value.removesuffix("×"))))
         heavy = float(self.model.mass.sum()) * max(float(np.linalg.norm(self.model.gravity)), 1.0)
         most = round_length(max(heavy * self._stage.scene.size, 1e-9))
-        self._bars: list[tuple[dict[str, float], str, Any, float]] = []
-        for values, ends in ((self.inputs, (-most, most)), (self.prescribed, None)):
+        for values in (self.inputs, self.prescribed):
             for name, value in values.items():
-                low, high = ends or (value - self._stage.scene.size, value + self._stage.scene.size)
+                low, high = value - self._stage.scene.size, value + self._stage.scene.size
+                if values is self.inputs:
+                    low, high = slider_ends(self.model, name, most)
+                    low, high = min(low, value), max(high, value)
                 bar = gui.add_slider(name, low, high, (high - low) / 200, value)
                 self._bars.append((values, name, bar, value))
                 bar.on_update(lambda _, bar=bar, name=name, values=values: values.update({name: float(bar.value)}))
@@ -266,15 +292,15 @@ class Live:
 
 
 def live(
-    model: Model, q: Any, *, v: Any = None, view: View = None, port: int | None = None, block: bool = True,
-    browser: bool = True, title: str = "",
+    model: Model, q: Any, *, v: Any = None, controls: Mapping[str, float] | None = None, view: View = None,
+    port: int | None = None, block: bool = True, browser: bool = True, title: str = "",
 ) -> Live | None:  # fmt: skip
     """Run a model from (q, v) in real time on a page of this computer, to be pulled with the mouse.
 
-    Loops must be closed at q. port, block, browser: as of `Trajectory.show`. Returns the running mechanism, unless it
-    blocks.
+    Loops must be closed at q. controls: of inputs, at the start; 0 where left out. port, block, browser: as of
+    `Trajectory.show`. Returns the running mechanism, unless it blocks.
     """
-    running = Live(model, q, v=v, view=view, port=servers.check_port(port), title=title)
+    running = Live(model, q, v=v, controls=controls, view=view, port=servers.check_port(port), title=title)
     print(f"The mechanism is at {running.url}", flush=True)
     if browser:
         servers.open_page(running.url)
