@@ -6,6 +6,7 @@
 #include "bindings/forces.hpp"
 #include "integrators/actuated_run.hpp"
 #include "integrators/composition.hpp"
+#include "integrators/contact_run.hpp"
 #include "integrators/force_function_run.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
@@ -149,6 +150,12 @@ RunMaker with_limits(RunMaker make) {
   return [make](const Model& m) { return run_with_limits(m, make); };
 }
 
+// A run with impulses of what only pushes or rubs about its steps, where the model has such.
+std::unique_ptr<Run> with_contact(const Model& m, std::unique_ptr<Run> run) {
+  if (!m.has_unilateral()) return run;
+  return std::make_unique<ContactRun>(m, std::move(run));
+}
+
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
@@ -158,6 +165,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
+  run = with_contact(m, std::move(run));
   const bool turning = options.action == Action::Cayley || options.action == Action::Chord;
   using Method = Subdivision::Method;
   run = divided(m, std::move(run), options, stages.size() > 1 ? Method::Composition : Method::Newton, turning);
@@ -269,6 +277,7 @@ void bind_variational(nb::module_& module) {
         const Model& m = model.model;
         const auto make = [options, stages](const Model& given) { return collocation_run(given, options, stages); };
         std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(m, make(m), make);
+        run = with_contact(m, std::move(run));
         return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());

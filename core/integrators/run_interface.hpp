@@ -47,6 +47,7 @@ struct RunReport {
   // of a constraint row.
   double residual = std::numeric_limits<double>::quiet_NaN();
   int worst = 0;
+  std::vector<double> unilateral_forces;  // of joint limits, then of joint frictions, over the last step
   std::vector<double> parts;  // lengths of those that the last step was taken in, where it was divided
 
   explicit RunReport(const Model& m) : multipliers(m.rows), reactions(m.nv) {}
@@ -79,6 +80,12 @@ class Run {
   virtual void go_back(const RunState& state) {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
+  }
+  // x += impulse (nv), and nothing else changes.
+  virtual void kick(const double* impulse) {
+    RunState kicked = state();
+    for (std::size_t j = 0; j < kicked.x.size(); ++j) kicked.x[j] += impulse[j];
+    go_back(kicked);
   }
   // Save the state and all else that the next steps depend on, or go back there.
   virtual void carry(RunMemory& memory) = 0;

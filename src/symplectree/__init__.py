@@ -52,6 +52,8 @@ from symplectree.elements import (
     JointConstraint,
     JointDamper,
     JointForce,
+    JointFriction,
+    JointLimit,
     JointSpring,
     Motor,
     NonlinearSpring,
@@ -137,7 +139,8 @@ __all__ = [
     "check_joint",
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
-    "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
+    "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce",
+    "JointFriction", "JointLimit", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # actuators
     "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon",

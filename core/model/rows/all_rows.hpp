@@ -7,6 +7,8 @@
 #include "model/rows/distance_row.hpp"
 #include "model/rows/joint_damper.hpp"
 #include "model/rows/joint_force.hpp"
+#include "model/rows/joint_friction.hpp"
+#include "model/rows/joint_limit.hpp"
 #include "model/rows/joint_spring.hpp"
 #include "model/rows/pair_rows.hpp"
 #include "model/rows/point_row.hpp"

@@ -19,6 +19,8 @@ from symplectree.elements.rows import (
     DistanceRow,
     JointDamperRow,
     JointForceRow,
+    JointFrictionRow,
+    JointLimitRow,
     JointSpringRow,
     LineRow,
     PairRow,
@@ -54,7 +56,7 @@ class Element:
         """The element as a file holds it; `count` says how many numbers coordinates by name are (None: all)."""
         return self
 
-    def lower(self, into: Lowering) -> Element:
+    def add_rows(self, into: Lowering) -> Element:
         """Add this element's rows to the tables; return the element as the model keeps it."""
         raise TypeError(f"{type(self).__name__} gives no rows")
 
@@ -74,6 +76,8 @@ class ElementTables:
     angle_rows: list[AngleRow] = field(default_factory=list)
     distance_rows: list[DistanceRow] = field(default_factory=list)
     coordinate_rows: list[CoordinateRow] = field(default_factory=list)
+    joint_limits: list[JointLimitRow] = field(default_factory=list)
+    joint_frictions: list[JointFrictionRow] = field(default_factory=list)
     pairs: dict[str, list[PairRow]] = field(default_factory=dict)  # by the name of the table
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first

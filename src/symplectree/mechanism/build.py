@@ -244,7 +244,7 @@ def _lower_elements(
         for value in vars(given).values():
             if isinstance(value, Frame) and value.mechanism is not mechanism:
                 raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")
-        lowered[name] = replace(with_frame_names(given).lower(into), name=name)
+        lowered[name] = replace(with_frame_names(given).add_rows(into), name=name)
     return tuple(lowered.values()), into.tables
 
 
