@@ -11,6 +11,7 @@ void bind_contact(nb::module_& module) {
   nb::enum_<Kind>(module, "ConeKind")
       .value("limit", Kind::Limit)
       .value("friction", Kind::Friction)
+      .value("disc", Kind::Disc)
       .value("contact", Kind::Contact);
   // x (rows) is where to begin, and the solution; returns whether it is one, and how many iterations it took.
   module.def(

@@ -20,7 +20,7 @@ void ConeProblem::begin(const std::vector<Part>& parts) {
   rows_ = 0;
   for (const Part& p : parts) {
     parts_.push_back({p.kind, rows_, p.bound});
-    rows_ += p.kind == Kind::Contact ? 3 : 1;
+    rows_ += p.kind == Kind::Contact ? 3 : p.kind == Kind::Disc ? 2 : 1;
   }
   const std::size_t n = rows_;
   W.resize(n * n), y0.resize(n), x.assign(n, 0.0), zero_.assign(n, 0.0);
@@ -34,14 +34,20 @@ void ConeProblem::prepare() {
   for (const Row& p : parts_) {
     const int i = p.first;
     rho_[i] = 1 / std::max(w(i, i), 1e-300);
-    if (p.kind == Kind::Friction) scale_ = std::max(scale_, std::min(p.bound, std::fabs(rho_[i] * y0[i])));
-    if (p.kind != Kind::Friction) scale_ = std::max(scale_, std::max(0.0, -rho_[i] * y0[i]));
-    scale_ = std::max(scale_, std::fabs(x[i]));
-    if (p.kind != Kind::Contact) continue;
-    const double mean = 0.5 * (w(i + 1, i + 1) + w(i + 2, i + 2)), half = 0.5 * (w(i + 1, i + 1) - w(i + 2, i + 2));
-    const double largest = mean + std::hypot(half, 0.5 * (w(i + 1, i + 2) + w(i + 2, i + 1)));
-    rho_[i + 1] = rho_[i + 2] = 1 / std::max(largest, 1e-300);
+    const bool bounded = p.kind == Kind::Friction || p.kind == Kind::Disc;
+    const double alone = bounded ? std::min(p.bound, std::fabs(rho_[i] * y0[i])) : std::max(0.0, -rho_[i] * y0[i]);
+    scale_ = std::max({scale_, alone, std::fabs(x[i])});
+    if (p.kind != Kind::Contact && p.kind != Kind::Disc) continue;
+    const int t = p.kind == Kind::Disc ? i : i + 1;
+    const double mean = 0.5 * (w(t, t) + w(t + 1, t + 1)), half = 0.5 * (w(t, t) - w(t + 1, t + 1));
+    const double largest = mean + std::hypot(half, 0.5 * (w(t, t + 1) + w(t + 1, t)));
+    rho_[t] = rho_[t + 1] = 1 / std::max(largest, 1e-300);
   }
+}
+
+// The radius of the disc that bounds the tangential impulses of a contact or a disc.
+double ConeProblem::radius(const Row& p, const double* at) const {
+  return p.kind == Kind::Disc ? p.bound : friction_ * p.bound * std::max(0.0, at[p.first]);
 }
 
 template <class F>
@@ -49,16 +55,13 @@ void ConeProblem::for_residuals(const double* y, const double* at, F&& r) const 
   for (const Row& p : parts_) {
     const int i = p.first;
     const double z = at[i] - rho_[i] * y[i];
-    if (p.kind == Kind::Friction) {
-      r(i, at[i] - std::clamp(z, -p.bound, p.bound));
-      continue;
-    }
-    r(i, at[i] - std::max(0.0, z));
-    if (p.kind != Kind::Contact) continue;
-    const double z1 = at[i + 1] - rho_[i + 1] * y[i + 1], z2 = at[i + 2] - rho_[i + 2] * y[i + 2];
-    const double length = std::hypot(z1, z2), radius = friction_ * p.bound * std::max(0.0, at[i]);
-    const double factor = length <= radius ? 1 : radius / length;
-    r(i + 1, at[i + 1] - factor * z1), r(i + 2, at[i + 2] - factor * z2);
+    if (p.kind == Kind::Friction) r(i, at[i] - std::clamp(z, -p.bound, p.bound));
+    if (p.kind == Kind::Limit || p.kind == Kind::Contact) r(i, at[i] - std::max(0.0, z));
+    if (p.kind == Kind::Limit || p.kind == Kind::Friction) continue;
+    const int t = tangent(p);
+    const double z1 = at[t] - rho_[t] * y[t], z2 = at[t + 1] - rho_[t] * y[t + 1];
+    const double length = std::hypot(z1, z2), most = radius(p, at), factor = length <= most ? 1 : most / length;
+    r(t, at[t] - factor * z1), r(t + 1, at[t + 1] - factor * z2);
   }
 }
 
@@ -111,14 +114,19 @@ bool ConeProblem::newton_step(double compliance, const std::vector<double>& at, 
       }
       continue;
     }
-    if (!(z > 0)) continue;
-    const int place = static_cast<int>(free_.size());
-    free_.push_back(i);
-    if (p.kind != Kind::Contact || p.bound == 0 || friction_ == 0) continue;
-    free_.push_back(i + 1), free_.push_back(i + 2);
-    const double z1 = at[i + 1] - rho_[i + 1] * y_[i + 1], z2 = at[i + 2] - rho_[i + 2] * y_[i + 2];
-    const double length = std::hypot(z1, z2), mu = friction_ * p.bound, radius = mu * std::max(0.0, at[i]);
-    if (length > radius) slips_.push_back({i, place, mu, radius, radius / length, {z1 / length, z2 / length}});
+    if (p.kind != Kind::Disc) {
+      if (!(z > 0)) continue;
+      free_.push_back(i);
+      if (p.kind == Kind::Limit || p.bound == 0 || friction_ == 0) continue;
+    } else if (p.bound == 0) {
+      continue;
+    }
+    const int t = tangent(p), place = static_cast<int>(free_.size());
+    free_.push_back(t), free_.push_back(t + 1);
+    const double z1 = at[t] - rho_[t] * y_[t], z2 = at[t + 1] - rho_[t] * y_[t + 1];
+    const double length = std::hypot(z1, z2), most = radius(p, at.data());
+    const double mu = p.kind == Kind::Disc ? 0 : friction_ * p.bound;
+    if (length > most) slips_.push_back({t, place, mu, most, most / length, {z1 / length, z2 / length}});
   }
   const int n = static_cast<int>(free_.size());
   if (n == 0) return true;
@@ -151,20 +159,20 @@ bool ConeProblem::newton_step(double compliance, const std::vector<double>& at, 
 
 // The two equations of y_t = 0 in the system ← those of sliding.
 void ConeProblem::slide(const Slip& s, int n, const std::vector<double>& at) {
-  const int i = s.row, c = s.place;
-  const double rho = rho_[i + 1], *d = s.d;
+  const int t = s.row, c = s.place;
+  const double rho = rho_[t], *d = s.d;
   const double P[2][2] = {{s.turn * (1 - d[0] * d[0]), -s.turn * d[0] * d[1]},
                           {-s.turn * d[0] * d[1], s.turn * (1 - d[1] * d[1])}};
-  double* row[2] = {&A_[static_cast<std::size_t>(n) * (c + 1)], &A_[static_cast<std::size_t>(n) * (c + 2)]};
+  double* row[2] = {&A_[static_cast<std::size_t>(n) * c], &A_[static_cast<std::size_t>(n) * (c + 1)]};
   for (int b = 0; b < n; ++b) {
     const double w1 = rho * row[0][b], w2 = rho * row[1][b];
     for (int k = 0; k < 2; ++k) row[k][b] = P[k][0] * w1 + P[k][1] * w2;
   }
-  const double e1 = rho * (rhs_[c + 1] + y_[i + 1]), e2 = rho * (rhs_[c + 2] + y_[i + 2]);
+  const double e1 = rho * (rhs_[c] + y_[t]), e2 = rho * (rhs_[c + 1] + y_[t + 1]);
   for (int k = 0; k < 2; ++k) {
-    for (int l = 0; l < 2; ++l) row[k][c + 1 + l] += (k == l ? 1.0 : 0.0) - P[k][l];
-    row[k][c] -= s.mu * d[k];
-    rhs_[c + 1 + k] = s.radius * d[k] - at[i + 1 + k] + P[k][0] * e1 + P[k][1] * e2;
+    for (int l = 0; l < 2; ++l) row[k][c + l] += (k == l ? 1.0 : 0.0) - P[k][l];
+    if (s.mu > 0) row[k][c - 1] -= s.mu * d[k];
+    rhs_[c + k] = s.radius * d[k] - at[t + k] + P[k][0] * e1 + P[k][1] * e2;
   }
 }
 
@@ -223,16 +231,19 @@ void ConeProblem::sweep(double compliance, int count, std::vector<double>& at) {
     y_[i] += compliance * W[static_cast<std::size_t>(rows_) * i + i] * change;
     at[i] = to;
   };
+  const double soft = 1 / (1 + compliance);
   for (int k = 0; k < count; ++k)
     for (const Row& p : parts_) {
       const int i = p.first;
-      const double soft = 1 / (1 + compliance), z = at[i] - soft * rho_[i] * y_[i];
-      move(i, p.kind == Kind::Friction ? std::clamp(z, -p.bound, p.bound) : std::max(0.0, z));
-      if (p.kind != Kind::Contact) continue;
-      const double z1 = at[i + 1] - soft * rho_[i + 1] * y_[i + 1], z2 = at[i + 2] - soft * rho_[i + 1] * y_[i + 2];
-      const double length = std::hypot(z1, z2), radius = friction_ * p.bound * at[i];
-      const double factor = length <= radius ? 1 : radius / length;
-      move(i + 1, factor * z1), move(i + 2, factor * z2);
+      const double z = at[i] - soft * rho_[i] * y_[i];
+      if (p.kind == Kind::Friction) move(i, std::clamp(z, -p.bound, p.bound));
+      if (p.kind == Kind::Limit || p.kind == Kind::Contact) move(i, std::max(0.0, z));
+      if (p.kind == Kind::Limit || p.kind == Kind::Friction) continue;
+      const int t = tangent(p);
+      const double z1 = at[t] - soft * rho_[t] * y_[t], z2 = at[t + 1] - soft * rho_[t] * y_[t + 1];
+      const double length = std::hypot(z1, z2), most = radius(p, at.data());
+      const double factor = length <= most ? 1 : most / length;
+      move(t, factor * z1), move(t + 1, factor * z2);
     }
 }
 

@@ -3,6 +3,7 @@
 //   y = W x + y₀,
 //   limit:     0 ≤ x ⟂ y ≥ 0,
 //   friction:  |x| ≤ bound, and −y in the normal cone of that interval at x,
+//   disc:      (two tangents) |x| ≤ bound, and −y in the normal cone of that disc at x,
 //   contact:   (normal, two tangents) 0 ≤ xₙ ⟂ yₙ ≥ 0, |xₜ| ≤ µ xₙ, and −yₜ in the normal cone of that disc at xₜ.
 //
 // Solved by a semismooth Newton method on x = proj(x − ρ y) (Alart and Curnier 1991), from the last impulses, else from
@@ -16,13 +17,13 @@ namespace symplectree {
 
 class ConeProblem {
  public:
-  enum class Kind { Limit, Friction, Contact };
+  enum class Kind { Limit, Friction, Disc, Contact };
   struct Part {
     Kind kind;
-    double bound;  // of friction [unit of x]; of a contact µ
+    double bound;  // of friction and discs [unit of x]; of a contact µ
   };
 
-  // Parts in the order of their rows: a contact has three, others one.
+  // Parts in the order of their rows: a contact has three, a disc two, others one.
   void begin(const std::vector<Part>& parts);
   int rows() const { return rows_; }
 
@@ -51,12 +52,15 @@ class ConeProblem {
     double bound;
   };
 
-  // A contact that slides: its first row, where that stands in the system, µ, µ xₙ, µ xₙ/|z_t| and the direction of z_t.
+  // What slides: the first of its two tangents, where that stands in the system, µ (0 of a disc), µ xₙ or the bound, this
+  // over |z_t|, and the direction of z_t.
   struct Slip {
     int row, place;
     double mu, radius, turn, d[2];
   };
 
+  static int tangent(const Row& p) { return p.kind == Kind::Disc ? p.first : p.first + 1; }
+  double radius(const Row& p, const double* at) const;
   // r(row, x − proj(x − ρ y)) of every row.
   template <class F>
   void for_residuals(const double* y, const double* at, F&& r) const;

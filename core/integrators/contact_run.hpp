@@ -10,10 +10,15 @@
 //
 // x is found by a quasi-Newton iteration, ∂y/∂x ≈ h J M⁻¹ Jᵀ (LLPS16's approximation of Newton's matrix), corrected by
 // what the steps themselves show (Broyden).
+//
+// Impacts are located in time, where asked for: at the instant t when a gap closes the momentum changes as impact.hpp
+// says. In free flight without dissipation the step is then taken as a whole from Φ₋ₜ ∘ R ∘ Φₜ (z) (after Pekarek and
+// Murphey 2014), so that every step that is executed is one of the same symplectic map; otherwise its rest is taken.
 #pragma once
 
 #include <memory>
 
+#include "contact/impact.hpp"
 #include "contact/unilateral.hpp"
 #include "integrators/run_interface.hpp"
 #include "integrators/state_dynamics.hpp"
@@ -22,7 +27,8 @@ namespace symplectree {
 
 class ContactRun final : public Run {
  public:
-  ContactRun(const Model& m, std::unique_ptr<Run> free);
+  // `located`: are impacts located in time?
+  ContactRun(const Model& m, std::unique_ptr<Run> free, bool located);
 
   void set_prescribed(const std::vector<char>& velocities) override;
   void reset(const double* q, const double* x, const double* rates) override;
@@ -39,34 +45,61 @@ class ContactRun final : public Run {
   const RunReport& report() const override { return report_; }
 
  private:
-  // Who touches at the present state, and who always rubs.
-  void find_closed();
-  // The step with impulses at its beginning; false where there is none.
-  bool take(double t, double h, const ForceSource& forces, const PrescribedMotion& motion);
-  // y_ of the last step; does anything new overlap at its end?
-  bool evaluate_step();
-  bool is_solved(double h) const;
+  // A step, or what is left of it, and what drives it.
+  struct Span {
+    double t, h;
+    const ForceSource* forces;
+    PrescribedMotion motion;
+
+    Span part(double from, double length) const { return {t + from, length, forces, motion.over(t + from, length)}; }
+  };
+
+  bool advance(const Span& whole);
+  // Who touches at the present state, and who always rubs; false where something that touches approaches.
+  bool find_closed();
+  bool meets_at_end();
+  bool approaches(const std::vector<Unilateral>& parts, const std::vector<double>& rate) const;
+  void drop_separating(const std::vector<double>& rate);
+  // The step from `start_` with impulses at its beginning; false where there is none. What overlaps at its end besides
+  // is left in `met_`, or, unless `only_closed`, gets impulses as well.
+  bool take(const Span& span, bool only_closed);
+  // From `start_`, to where the first of `met_` touches, after `from` at least; how long that takes, negative where
+  // that is not found.
+  double find_impact(const Span& span, double from);
+  // The impact at the present state, `rest` before the end of the step; false where there is none to be found.
+  bool impact(const Span& span, double elapsed, double rest);
+  // `y_` of the last step; does anything new get impulses?
+  bool evaluate_step(bool only_closed);
+  bool is_solved() const;
+  void learn();
   // Impulses at the end, by velocities there.
-  void project_end(double h);
-  // J_ and W_ = J M⁻¹ Jᵀ of all active parts, at the configuration q.
-  void build(const double* q);
-  // impulse_ ← Jᵀ x_.
-  void sum_impulses();
-  int rows() const { return static_cast<int>(x_.size()); }
+  bool project_end(double h);
+  // J_ and W_ = J M⁻¹ Jᵀ of some parts, where they are held, at the configuration q.
+  void build(const std::vector<Unilateral>& parts, const double* q, const Workspace<double>& at);
+  // impulse_ ← Jᵀ x.
+  void sum_impulses(const std::vector<double>& x);
+  // out ← J v_, in rows of J_.
+  void rates(std::vector<double>& out) const;
+  void place(const double* q, Workspace<double>& at) const;
+  void note_forces(double h);
 
   const Model& m_;
   std::unique_ptr<Run> run_;
+  bool located_, conservative_;
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
   RunReport report_;
-  RunState start_;
-  std::vector<Unilateral> active_;
-  bool built_ = false;  // are J_ and W_ those of `active_` at the present state?
+  RunState start_, first_;
+  Workspace<double> begin_, end_;           // poses at the beginning and at the end of a step, where there are contacts
+  std::vector<Unilateral> active_;          // with impulses in this step, held at its beginning
+  std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
+  bool stays_ = false;                      // did the last impact leave something at rest?
+  bool known_ = false, built_ = false;      // is active_ that of the present state; are J_ and W_ those of active_?
   ConeProblem problem_;
-  std::vector<double> J_, W_;               // rows × nv; rows × rows
+  Impact impact_;
+  std::vector<double> J_, W_;                            // rows × nv; rows × rows
   std::vector<double> x_, y_, last_x_, last_y_, slope_;  // slope_: ∂y/∂x of the step
-  std::vector<double> impulse_, column_, no_rates_, moved_, v_, change_;
-  bool known_ = false;  // has find_closed looked at the present state?
+  std::vector<double> impulse_, column_, no_rates_, moved_, v_, a_, change_;
 };
 
 }  // namespace symplectree

@@ -3,6 +3,7 @@
 
 #include "model/rows/actuator.hpp"
 #include "model/rows/angle_row.hpp"
+#include "model/rows/contact_rows.hpp"
 #include "model/rows/coordinate_row.hpp"
 #include "model/rows/distance_row.hpp"
 #include "model/rows/joint_damper.hpp"

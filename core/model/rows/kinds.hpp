@@ -20,7 +20,9 @@
   SYMPLECTREE_PAIR_KINDS(KIND)
 #define SYMPLECTREE_UNILATERAL_KINDS(KIND)  \
   KIND(JointLimitOf, joint_limits)          \
-  KIND(JointFrictionOf, joint_frictions)
+  KIND(JointFrictionOf, joint_frictions)    \
+  KIND(ShapeRowOf, collision_shapes)        \
+  KIND(ContactPairOf, contact_pairs)
 #define SYMPLECTREE_CONSTRAINT_KINDS(KIND) \
   KIND(PointRowOf, point_rows)             \
   KIND(AngleRowOf, angle_rows)             \
@@ -64,7 +66,7 @@ struct RowsOf {
   }
 
   // Is there anything that only pushes, or that rubs?
-  bool has_unilateral() const { return !joint_limits.empty() || !joint_frictions.empty(); }
+  bool has_unilateral() const { return !(joint_limits.empty() && joint_frictions.empty() && contact_pairs.empty()); }
 
   // Constraint rows, those of the user's own not counted.
   int constraint_rows() const {

@@ -3,6 +3,7 @@
 from symplectree.elements.actuator import Actuator, Motor, PositionServo, VelocityServo
 from symplectree.elements.cam_constraint import CamConstraint
 from symplectree.elements.constraint import Constraint
+from symplectree.elements.contact import Contact
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
@@ -27,7 +28,7 @@ from symplectree.elements.weld_constraint import HingeConstraint, JointConstrain
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
+    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
     "ElementTables", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint",
     "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring", "Lowering", "Motor", "NonlinearSpring",
     "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring", "ScrewConstraint",

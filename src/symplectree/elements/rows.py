@@ -10,6 +10,7 @@
 | `actuators`, `transmissions` | coordinates | limits of what an actuator's springs, dampers and forces do |
 | `joint_limits` | one coordinate | 0 ≤ λ ⟂ side · (q − bound) ≥ 0 |
 | `joint_frictions` | one velocity | a force of at most `force` against its motion |
+| `collision_shapes`, `contact_pairs` | two shapes | 0 ≤ n ⟂ gap ≥ 0, and friction of at most µ n against sliding |
 | `point_rows` | two points | h = n · (x_b − x_a), n fixed in a third body or in the world [m] |
 | `angle_rows` | two directions | h = u · w [rad, near zero] |
 | `distance_rows` | two points | h = length of x_b − x_a less a constant or a coordinate [m] |
@@ -243,6 +244,29 @@ class JointFrictionRow(Row):
     force: float
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CollisionShapeRow(Row):
+    table = "collision_shapes"
+
+    kind: int  # of SHAPE_KINDS
+    mesh: int  # -1: none
+    at: Point
+    axes: Matrix
+    size: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ContactPairRow(Row):
+    table = "contact_pairs"
+
+    a: int  # of the collision shapes
+    b: int
+    friction: float
+    restitution: float
+
+
+SHAPE_KINDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "plane")
+
 ROW_KINDS: list[type[Row]] = [
     JointSpringRow,
     JointDamperRow,
@@ -257,6 +281,8 @@ ROW_KINDS: list[type[Row]] = [
     CoordinateRow,
     JointLimitRow,
     JointFrictionRow,
+    CollisionShapeRow,
+    ContactPairRow,
 ]
 
 
