@@ -52,10 +52,10 @@ bool foot(const Simplex& s, const int* which, int n, double* weights) {
     }
     case 3: {
       const Vector m = cross(w(1) - w(0), w(2) - w(0));
-      const double mm = dot(m, m);
       const double p = dot(m, cross(w(1), w(2))), q = dot(m, cross(w(2), w(0))), r = dot(m, cross(w(0), w(1)));
-      if (!(p > 0 && q > 0 && r > 0 && mm > 0)) return false;
-      weights[0] = p / mm, weights[1] = q / mm, weights[2] = r / mm;
+      if (!(p > 0 && q > 0 && r > 0)) return false;
+      const double sum = p + q + r;  // |m|², but for rounding
+      weights[0] = p / sum, weights[1] = q / sum, weights[2] = r / sum;
       return true;
     }
     default: {
@@ -95,11 +95,13 @@ Simplex nearest_simplex(const Difference& difference, double size) {
   Simplex s;
   s.vertices[s.count++] = difference.farthest_along(difference.pose_b.x - difference.pose_a.x);
   Vector v = s.vertices[0].w;
-  double vv = dot(v, v);
+  double vv = dot(v, v), bound = 0;  // below which the square of the distance cannot be
   for (int k = 0; k < 200; ++k) {
     if (vv < 1e-28 * size * size) break;
     const Vertex next = difference.farthest_along(-v);
-    if (vv - dot(v, next.w) <= 1e-15 * vv) break;
+    const double vw = dot(v, next.w);
+    if (vv - vw <= 1e-14 * vv) break;
+    if (vw > 0) bound = std::fmax(bound, vw * vw / vv);
     const auto known = [&next](const Vertex& vertex) {
       const Vector d = vertex.w - next.w;
       return dot(d, d) == 0;
@@ -111,7 +113,7 @@ Simplex nearest_simplex(const Difference& difference, double size) {
     if (larger.count == 4) return larger;
     const Vector w = larger.mean(&Vertex::w);
     const double ww = dot(w, w);
-    if (!(ww < vv)) break;  // what is left is rounding
+    if (!(ww < vv) || ww < bound * (1 - 1e-12)) break;  // what is left is rounding
     s = larger, v = w, vv = ww;
   }
   return s;

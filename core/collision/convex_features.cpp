@@ -96,6 +96,7 @@ Patch facing_patch(const CollisionShape& shape, const Vector& n) {
       out.radius = shape.radius();
       if (std::fabs(n.z) <= kAcross) {
         out.add(shape.end(0)), out.add(shape.end(1));
+        out.rims = shape.kind == ShapeKind::Cylinder;
         return out;
       }
       out.radius = rounding(shape);

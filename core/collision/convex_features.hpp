@@ -89,16 +89,24 @@ inline double misfit_of(const CollisionShape& shape, const Piece& piece, const V
 }
 
 // What of a shape faces a direction n of its axes: a polygon (three corners or more), a segment or a point, fixed in
-// the shape, each corner with a ball of the given radius round it.
+// the shape, with a radius round it where it is the axis of a capsule or cylinder.
 struct Patch {
   static constexpr int capacity = 12;
   std::array<Vector, capacity> corners;
   int count = 0;
   double radius = 0;
-  Vector normal;  // of a polygon
+  Vector normal;      // of a polygon
+  bool rims = false;  // does the radius end with rims, as that of a cylinder?
 
   void add(const Vector& x) {
     if (count < capacity) corners[count++] = x;
+  }
+
+  // What is at a point of the patch: a ball, or the rim at the end of a cylinder. Within a cylinder's side the ball is
+  // so small that it does not reach lower than the side does there, which is slanted (cosine).
+  Feature feature_at(const Vector& x, bool end, double slant) const {
+    if (rims && end) return circle_feature(x, Mat3<double>::identity(), radius);
+    return sphere_feature(x, rims ? slant * radius : radius);
   }
 };
 

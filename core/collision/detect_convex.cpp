@@ -92,9 +92,14 @@ class ConvexPair {
     const auto flat = [](const Feature& f, const Vector& n) {
       return f.kind == FeatureKind::Circle && std::hypot(n.x, n.y) < kRolling;
     };
+    const bool flat_rim = flat(a.feature, n_a) || flat(f_b, n_b);
+    const bool on_plane = a.feature.kind == FeatureKind::Plane || f_b.kind == FeatureKind::Plane;
+    if (flat_rim && !on_plane) return false;  // the cap counts, not the rim
+    const bool without_sign = unsigned_gap(a.feature, f_b);
+    if (without_sign && nearest_.g < 0) return false;
     least = misfit, best_ = at, best_a_ = a.feature, best_b_ = f_b, id_ = 27 * a.id + b.id;
-    tangent_ = unsigned_gap(a.feature, f_b) || flat(a.feature, n_a) || flat(f_b, n_b);
-    return !(tangent_ && nearest_.g < 0 && at.g > 0);
+    tangent_ = without_sign || flat_rim;
+    return true;
   }
 
   void add_area() {
@@ -130,6 +135,9 @@ class ConvexPair {
     std::sort(area.corners.begin(), area.corners.begin() + area.count,
               [](const PolygonCorner& p, const PolygonCorner& q) { return p.z < q.z; });
     const double floor = dot(k, base.corners[0]);
+    const Vector up =
+        of_a ? transposed_times(out_.pose_b.R, out_.pose_a.R * k) : transposed_times(out_.pose_a.R, out_.pose_b.R * k);
+    const double slant = std::hypot(up.x, up.y);  // cosine between the plane's normal and that of a cylinder's side
     const Feature plane = plane_feature(base.corners[0], k);
     for (int c = 0; c < area.count; ++c) {
       const PolygonCorner& p = area.corners[c];
@@ -140,10 +148,8 @@ class ConvexPair {
       if (std::any_of(area.corners.begin(), area.corners.begin() + c, near)) continue;
       const Vector x = p.x * u + p.y * w + p.z * k;
       const bool own = p.before < 12 && p.after < 12;
-      const Feature ball = sphere_feature(own    ? over.corners[p.after]
-                                          : of_a ? out_.a_in_b(x)
-                                                 : out_.b_in_a(x),
-                                          over.radius);
+      const Vector at = own ? over.corners[p.after] : of_a ? out_.a_in_b(x) : out_.b_in_a(x);
+      const Feature ball = over.feature_at(at, own, slant);
       const int id = kArea + ((of_a ? 32 : 0) + p.before) * 32 + p.after;
       if (of_a)
         out_.add(plane, ball, id);
@@ -152,20 +158,21 @@ class ConvexPair {
     }
   }
 
-  // Two sides that are nearly parallel: the ends of the stretch that they share, as balls of a against the line of b.
+  // Two sides that are nearly parallel: the ends of the stretch that they share, each end against the other's line.
   void add_along(const Patch& a, const Patch& b) {
     const Vector p = out_.a_in_b(a.corners[0]), q = out_.a_in_b(a.corners[1]), u = q - p;
-    const Vector d = direction_or(b.corners[1] - b.corners[0], {0, 0, 1}).unit;
-    const double length = std::sqrt(dot(u, u)), slope = dot(d, u);
+    const Direction<double> d = direction_or(b.corners[1] - b.corners[0], {0, 0, 1});
+    const double length = std::sqrt(dot(u, u)), slope = dot(d.unit, u);
     if (!(std::fabs(slope) > kFacingAlong * length) || a.radius + b.radius == 0) return;
-    double low = (dot(d, b.corners[0] - p)) / slope, high = (dot(d, b.corners[1] - p)) / slope;
-    if (low > high) std::swap(low, high);
-    low = std::fmax(low, 0), high = std::fmin(high, 1);
-    if (low > high) return;
-    const Feature line = line_feature(b.corners[0], d, b.radius);
-    const Vector way = a.corners[1] - a.corners[0];
-    out_.add(sphere_feature(a.corners[0] + low * way, a.radius), line, kArea + 4096);
-    out_.add(sphere_feature(a.corners[0] + high * way, a.radius), line, kArea + 4097);
+    const Vector along_a = (1 / length) * (a.corners[1] - a.corners[0]);
+    const Feature line_a = line_feature(a.corners[0], along_a, a.radius);
+    const Feature line_b = line_feature(b.corners[0], d.unit, b.radius);
+    for (int k = 0; k < 2; ++k) {
+      const double z_a = dot(d.unit, (k ? q : p) - b.corners[0]);
+      if (z_a >= 0 && z_a <= d.length) out_.add(a.feature_at(a.corners[k], true, 1), line_b, kArea + 4096 + k);
+      const double z_b = dot(along_a, out_.b_in_a(b.corners[k]) - a.corners[0]);
+      if (z_b > 0 && z_b < length) out_.add(line_a, b.feature_at(b.corners[k], true, 1), kArea + 4098 + k);
+    }
   }
 
   static constexpr double kFacingAlong = 0.995;
