@@ -129,16 +129,18 @@ class Polytope {
     if (!enclose()) return degenerate();
     const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
     for (const auto& c : corners) add_face(c[0], c[1], c[2]);
-    while (true) {
-      int nearest = -1;
-      for (int f = 0; f < face_count_; ++f)
-        if (nearest < 0 || faces_[f].distance < faces_[nearest].distance) nearest = f;
-      const Face face = faces_[nearest];
-      if (count_ == kVertices) return gap_of(face);
+    Gap<double> best;
+    for (double least = -HUGE_VAL;;) {
+      const auto nearer = [](const Face& f, const Face& g) { return f.distance < g.distance; };
+      const Face face = *std::min_element(faces_.begin(), faces_.begin() + face_count_, nearer);
+      // The nearest face can only move outward; where it does not, faces have become too small for rounding.
+      if (face.distance < least - 1e-12 * size_) return best;
+      least = face.distance, best = gap_of(face);
+      if (count_ == kVertices) return best;
       const Vertex next = difference_.farthest_along(face.normal);
-      if (dot(next.w, face.normal) - face.distance < 1e-12 * size_) return gap_of(face);
+      if (dot(next.w, face.normal) - face.distance < 1e-10 * size_) return best;
       vertices_[count_++] = next;
-      if (!replace_visible(next.w)) return gap_of(face);
+      if (!replace_visible(next.w)) return best;
     }
   }
 
