@@ -11,17 +11,17 @@ constexpr double kFacing = 0.995;  // cosine from which a face faces a direction
 constexpr double kAcross = 0.1;    // sine up to which an edge or side is across it
 constexpr double kFlat = 1e-7;     // tilt (sine) above which a rim has a lowest point
 
-// As on a plane (detect_plane.cpp): four points of the rim, and the lowest, in their order round it.
+// Twelve points of the rim, of which it stands on four, and the lowest, in their order round it.
 Patch cylinder_cap(const CollisionShape& shape, const Vector& n) {
   Patch out;
-  const double r = shape.radius(), tilt = std::hypot(n.x, n.y);
+  constexpr int corners = Patch::capacity - 1;
+  const double r = shape.radius(), tilt = std::hypot(n.x, n.y), step = 2 * 3.14159265358979323846 / corners;
   const Vector centre = shape.end(n.z > 0);
-  const double x[] = {r, 0, -r, 0}, y[] = {0, r, 0, -r};
-  int quarter = -1;
-  if (tilt > kFlat) quarter = n.x > 0 ? (n.y >= 0 ? 0 : 3) : (n.y > 0 ? 1 : 2);
-  for (int k = 0; k < 4; ++k) {
-    out.add(centre + Vector{x[k], y[k], 0});
-    if (k == quarter) out.add(centre + (r / tilt) * Vector{n.x, n.y, 0});
+  const double angle = std::atan2(n.y, n.x), lowest = angle < 0 ? angle + step * corners : angle;
+  out.spread = 3;
+  for (int k = 0; k < corners; ++k) {
+    out.add(centre + Vector{r * std::cos(k * step), r * std::sin(k * step), 0}, k);
+    if (tilt > kFlat && int(lowest / step) % corners == k) out.add(centre + (r / tilt) * Vector{n.x, n.y, 0}, corners);
   }
   out.normal = {0, 0, n.z > 0 ? 1.0 : -1.0};
   return out;

@@ -91,15 +91,25 @@ inline double misfit_of(const CollisionShape& shape, const Piece& piece, const V
 // What of a shape faces a direction n of its axes: a polygon (three corners or more), a segment or a point, fixed in
 // the shape, with a radius round it where it is the axis of a capsule or cylinder.
 struct Patch {
-  static constexpr int capacity = 12;
+  static constexpr int capacity = 13;
   std::array<Vector, capacity> corners;
   int count = 0;
   double radius = 0;
   Vector normal;      // of a polygon
   bool rims = false;  // does the radius end with rims, as that of a cylinder?
+  int spread = 1;     // of a polygon with many corners, each so many are enough to stand on
 
-  void add(const Vector& x) {
-    if (count < capacity) corners[count++] = x;
+  // Corners have numbers, which stay the same when another appears between them.
+  std::array<int, capacity> number;
+
+  void add(const Vector& x, int own_number) {
+    if (count < capacity) corners[count] = x, number[count++] = own_number;
+  }
+  void add(const Vector& x) { add(x, count); }
+  const Vector& corner_of(int its_number) const {
+    int k = 0;
+    while (k + 1 < count && number[k] != its_number) ++k;
+    return corners[k];
   }
 
   // What is at a point of the patch: a ball, or the rim at the end of a cylinder. Within a cylinder's side the ball is

@@ -14,7 +14,9 @@ namespace symplectree {
 namespace {
 
 constexpr double kRolling = 0.02;  // tilt (sine) below which the nearest point of a rim is not smooth
+constexpr double kParallel = 0.2;  // sine below which two lines have no well-defined perpendicular
 constexpr double kNear = 1e-3;     // points that are nearer than this (relative to the size) are one
+constexpr int kBase = 16;          // numbers of edges of the base begin here, above those of what lies over it
 constexpr int kArea = 1 << 12;     // ids of areas begin here; those of nearest points are below
 
 double size_of(const CollisionShape& shape) {
@@ -33,6 +35,18 @@ bool unsigned_gap(const Feature& a, const Feature& b) {
   const auto rim = [](const Feature& f) { return f.kind == FeatureKind::Circle; };
   return ((point(a) || point(b)) && thin(a) && thin(b)) || (point(a) && thin(a) && rim(b)) ||
          (point(b) && thin(b) && rim(a));
+}
+
+// Does the normal between two features turn much faster than they do?
+bool turns_swiftly(const PairCollector& out, const Feature& a, const Feature& b) {
+  const auto thin = [](const Feature& f) {
+    return f.kind == FeatureKind::Circle || (f.kind == FeatureKind::Line && f.radius() == 0);
+  };
+  if (a.kind == FeatureKind::Line && b.kind == FeatureKind::Line) {
+    const Vector m = cross(out.pose_a.R * a.axes.c, out.pose_b.R * b.axes.c);
+    return dot(m, m) < kParallel * kParallel;
+  }
+  return thin(a) && thin(b);
 }
 
 class ConvexPair {
@@ -80,7 +94,6 @@ class ConvexPair {
     Feature f_b = b.feature;
     if (a.feature.kind == FeatureKind::Line && f_b.kind == FeatureKind::Line) {
       const Vector m = cross(out_.pose_a.R * a.feature.axes.c, out_.pose_b.R * f_b.axes.c);
-      if (dot(m, m) < kRolling * kRolling) return false;
       if (dot(m, nearest_.n) < 0) f_b.axes.c = -f_b.axes.c;
     }
     const Gap<double> at = out_.gap_of(a.feature, f_b);
@@ -96,9 +109,10 @@ class ConvexPair {
     const bool on_plane = a.feature.kind == FeatureKind::Plane || f_b.kind == FeatureKind::Plane;
     if (flat_rim && !on_plane) return false;  // the cap counts, not the rim
     const bool without_sign = unsigned_gap(a.feature, f_b);
+    const bool swift = turns_swiftly(out_, a.feature, f_b);
     if (without_sign && nearest_.g < 0) return false;
     least = misfit, best_ = at, best_a_ = a.feature, best_b_ = f_b, id_ = 27 * a.id + b.id;
-    tangent_ = without_sign || flat_rim;
+    tangent_ = without_sign || flat_rim || swift;
     return true;
   }
 
@@ -121,7 +135,8 @@ class ConvexPair {
     Polygon area;
     for (int i = 0; i < over.count; ++i) {
       const Vector x = carried(over.corners[i]);
-      area.add({dot(u, x), dot(w, x), dot(k, x), (i + over.count - 1) % over.count, i});
+      const int before = over.number[(i + over.count - 1) % over.count];
+      area.add({dot(u, x), dot(w, x), dot(k, x), before, over.number[i]});
     }
     // Round the base in the sense of u and w.
     const auto corner = [&](int i) -> const Vector& { return base.corners[i % base.count]; };
@@ -130,7 +145,8 @@ class ConvexPair {
       const Vector side = corner(i + 1) - corner(i), m = turn * cross(side, k);
       const double length = std::sqrt(dot(m, m));
       if (!(length > 0)) continue;
-      area = cut(area, dot(m, u) / length, dot(m, w) / length, dot(m, corner(i)) / length + 1e-8 * size_, 12 + i);
+      area = cut(area, dot(m, u) / length, dot(m, w) / length, dot(m, corner(i)) / length + 1e-8 * size_,
+                 kBase + base.number[i]);
     }
     std::sort(area.corners.begin(), area.corners.begin() + area.count,
               [](const PolygonCorner& p, const PolygonCorner& q) { return p.z < q.z; });
@@ -139,18 +155,21 @@ class ConvexPair {
         of_a ? transposed_times(out_.pose_b.R, out_.pose_a.R * k) : transposed_times(out_.pose_a.R, out_.pose_b.R * k);
     const double slant = std::hypot(up.x, up.y);  // cosine between the plane's normal and that of a cylinder's side
     const Feature plane = plane_feature(base.corners[0], k);
+    int kept = 0;
     for (int c = 0; c < area.count; ++c) {
-      const PolygonCorner& p = area.corners[c];
+      const PolygonCorner p = area.corners[c];
       if (p.z - floor - over.radius >= out_.margin) break;
+      const bool own = p.before < kBase && p.after < kBase;
+      if (own && c > 0 && p.after % over.spread != 0) continue;
       const auto near = [&](const PolygonCorner& q) {
         return std::fabs(p.x - q.x) + std::fabs(p.y - q.y) < kNear * size_;
       };
-      if (std::any_of(area.corners.begin(), area.corners.begin() + c, near)) continue;
+      if (std::any_of(area.corners.begin(), area.corners.begin() + kept, near)) continue;
+      area.corners[kept++] = p;
       const Vector x = p.x * u + p.y * w + p.z * k;
-      const bool own = p.before < 12 && p.after < 12;
-      const Vector at = own ? over.corners[p.after] : of_a ? out_.a_in_b(x) : out_.b_in_a(x);
+      const Vector at = own ? over.corner_of(p.after) : of_a ? out_.a_in_b(x) : out_.b_in_a(x);
       const Feature ball = over.feature_at(at, own, slant);
-      const int id = kArea + ((of_a ? 32 : 0) + p.before) * 32 + p.after;
+      const int id = kArea + ((of_a ? 32 : 0) + (own ? p.after : p.before)) * 32 + p.after;
       if (of_a)
         out_.add(plane, ball, id);
       else
