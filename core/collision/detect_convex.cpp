@@ -14,6 +14,7 @@ namespace symplectree {
 namespace {
 
 constexpr double kRolling = 0.02;  // tilt (sine) below which the nearest point of a rim is not smooth
+constexpr double kDeeper = 1e-5;   // how much deeper (relative) features may be than the polytope that was grown
 constexpr double kParallel = 0.2;  // sine below which two lines have no well-defined perpendicular
 constexpr double kNear = 1e-3;     // points that are nearer than this (relative to the size) are one
 constexpr int kEnough = 6;         // points of an area that has more corners than there is room for
@@ -107,6 +108,7 @@ class ConvexPair {
     }
     const Gap<double> at = out_.gap_of(a.feature, f_b);
     if (!(std::fabs(at.g - nearest_.g) < kNear * size_)) return false;
+    if (nearest_.g < 0 && at.g < nearest_.g - kDeeper * size_) return false;  // there is a shorter way out
     const Vector n_a = transposed_times(out_.pose_a.R, at.n), n_b = transposed_times(out_.pose_b.R, at.n);
     const double misfit =
         std::fmax(misfit_of(out_.a, a, out_.in_a(at.x_a), -n_a), misfit_of(out_.b, b, out_.in_b(at.x_b), n_b));

@@ -1,4 +1,4 @@
-"""Gaps between features: the twin, dg = n·(v_a(x_a) − v_b(x_b)), differences, and poses where a direction is not defined."""
+"""Gaps between features: the twin, dg = n·(v_a(x_a) − v_b(x_b)), differences, poses where no direction is defined."""
 
 import numpy as np
 import pytest
