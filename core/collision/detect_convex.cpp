@@ -14,6 +14,7 @@ namespace symplectree {
 namespace {
 
 constexpr double kRolling = 0.02;  // tilt (sine) below which the nearest point of a rim is not smooth
+constexpr double kFirst = 1e-8;    // accuracy (relative) that is enough to tell which features are nearest
 constexpr double kDeeper = 1e-5;   // how much deeper (relative) features may be than the polytope that was grown
 constexpr double kParallel = 0.2;  // sine below which two lines have no well-defined perpendicular
 constexpr double kNear = 1e-3;     // points that are nearer than this (relative to the size) are one
@@ -54,11 +55,12 @@ bool turns_swiftly(const PairCollector& out, const Feature& a, const Feature& b)
 class ConvexPair {
  public:
   explicit ConvexPair(PairCollector& out)
-      : out_(out), size_(size_of(out.a) + size_of(out.b)), nearest_(convex_gap(out.a, out.pose_a, out.b, out.pose_b)) {}
+      : out_(out), size_(size_of(out.a) + size_of(out.b)), nearest_(search(kFirst)) {}
 
   void add_all() {
-    if (nearest_.g - 1e-6 * size_ >= out_.margin) return;
+    if (nearest_.g - 2 * kFirst * size_ >= out_.margin) return;
     const bool refined = refine();
+    if (!refined) nearest_ = search(0);
     if (refined && best_.g >= out_.margin) return;
     add_area();
     const double g = refined ? best_.g : nearest_.g;
@@ -75,11 +77,15 @@ class ConvexPair {
  private:
   PairCollector& out_;
   const double size_;
-  const Gap<double> nearest_;
+  Gap<double> nearest_;
   Feature best_a_, best_b_;
   Gap<double> best_;
   int id_ = 0;
   bool tangent_ = false;
+
+  Gap<double> search(double accuracy) const {
+    return convex_gap(out_.a, out_.pose_a, out_.b, out_.pose_b, {size_, out_.margin + kFirst * size_, accuracy});
+  }
 
   // What of a is at its nearest point, with its curvature where it is round everywhere.
   Feature round_side() const {
