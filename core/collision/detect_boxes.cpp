@@ -184,8 +184,25 @@ void add_nearest(const Boxes& boxes) {
     if (const double d = dot(b - on_a, b - on_a); d < best)
       best = d, x_a = on_a, x_b = b, id = (8 + v) * 27 + box_region(b, boxes.half_a).id();
   }
-  for (int e = 0; e < 12; ++e)
-    for (int f = 0; f < 12; ++f) {
+  // Edges that may be nearer than what was found: by how far they are from the other box along its axes.
+  int edges_a[12], edges_b[12], count_a = 0, count_b = 0;
+  const auto squared_bound = [](const Vector& middle, const Vector& reach, const Vector& half) {
+    double way = 0;
+    for (int k = 0; k < 3; ++k)
+      way = std::fmax(way, std::fabs(component(middle, k)) - std::fabs(component(reach, k)) - component(half, k));
+    return way * way;
+  };
+  for (int e = 0; e < 12; ++e) {
+    const Vector a = transposed_times(boxes.C, box_edge(e).point(boxes.half_a) - boxes.t);
+    const Vector along_a = transposed_times(boxes.C, along_axis(e / 4, component(boxes.half_a, e / 4)));
+    if (squared_bound(a, along_a, boxes.half_b) < best) edges_a[count_a++] = e;
+    const Vector b = boxes.t + boxes.C * box_edge(e).point(boxes.half_b);
+    if (squared_bound(b, component(boxes.half_b, e / 4) * boxes.C.column(e / 4), boxes.half_a) < best)
+      edges_b[count_b++] = e;
+  }
+  for (int i = 0; i < count_a; ++i)
+    for (int j = 0; j < count_b; ++j) {
+      const int e = edges_a[i], f = edges_b[j];
       const BoxRegion a = box_edge(e), b = box_edge(f);
       const double h = component(boxes.half_a, e / 4), l = component(boxes.half_b, f / 4);
       const Vector u = along_axis(e / 4, 2 * h), w = (2 * l) * boxes.C.column(f / 4);

@@ -233,12 +233,13 @@ def test_a_cylinder_stands_and_lies_on_a_box():
     assert hull.volume > 0.5 * np.pi * 0.2**2
 
 
-@pytest.mark.parametrize("kind", SOLIDS)
+@pytest.mark.parametrize("kind", [*SOLIDS, "mesh"])
 def test_a_box_as_a_mesh_is_as_far_as_the_box(kind):
     rng = np.random.default_rng(5)
     T_a, T_b = random_poses(rng, 2000), random_poses(rng, 2000)
     box, as_mesh = shape("box"), mesh(CORNERS * SIZES["box"])
-    expected, found = (detect(shape(kind), T_a, b, T_b, 10.0).distance for b in (box, as_mesh))
+    a, b = (box, as_mesh) if kind == "mesh" else (shape(kind), shape(kind))
+    expected, found = detect(a, T_a, box, T_b, 10.0).distance, detect(b, T_a, as_mesh, T_b, 10.0).distance
     apart = expected > 1e-6
     assert np.abs(found - expected)[apart].max() < 1e-9
     slight = ~apart & (expected > -0.02)
@@ -270,6 +271,33 @@ def test_ids_stay_as_long_as_the_same_features_touch(kinds):
     second = detect(a, T_a, b, T_b, 0.1)
     same = [set(p[:i]) == set(q[:j]) for p, i, q, j in zip(first.id, first.count, second.id, second.count, strict=True)]
     assert np.mean(same) > 0.99
+
+
+THIN = {
+    "sphere": [(0.0,)],
+    "capsule": [(0.0, 0.5), (0.1, 0.0), (0.0, 0.0)],
+    "cylinder": [(0.1, 0.0)],
+    "box": [(0.3, 0.2, 0.0), (0.4, 0.0, 0.0), (0.0, 0.0, 0.0)],
+    "ellipsoid": [(0.3, 1e-3, 0.2)],
+}
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_points_segments_and_plates(kind):
+    """Shapes without extent along some axes, apart, touching and one within the other."""
+    rng = np.random.default_rng(8)
+    T_a, T_b = random_poses(rng, 300, 0.3), random_poses(rng, 300, 0.3)
+    T_a[:40], T_b[:40] = at(), at()
+    T_a[20:40] = at(z=0.1, turn=(np.pi / 2, 0, 0))
+    for size in THIN[kind]:
+        for other in (*SOLIDS, "plane"):
+            for b in (shape(other), *(shape(other, thin) for thin in THIN.get(other, ()))):
+                found = detect(shape(kind, size), T_a, b, T_b, 10.0)
+                rows = ~np.isnan(found.g)
+                assert np.all(found.count > 0)
+                assert np.all(np.isfinite(found.g[rows]))
+                assert np.allclose(np.linalg.norm(found.n[rows], axis=1), 1)
+                assert np.allclose((found.x_a - found.x_b)[rows], (found.g[..., None] * found.n)[rows], atol=1e-9)
 
 
 def test_nothing_is_found_beyond_the_margin_or_between_planes():
