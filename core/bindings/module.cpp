@@ -220,6 +220,7 @@ NB_MODULE(_core, m) {
   bind_control(m);
   bind_xla(m);
   bind_picture(m);
+  bind_contact(m);
   bind_collision(m);
   m.def("run_tape", &run_tape);
   m.def("row_fields", &row_fields);

@@ -6,6 +6,7 @@
 #include "bindings/forces.hpp"
 #include "integrators/actuated_run.hpp"
 #include "integrators/composition.hpp"
+#include "integrators/contact_run.hpp"
 #include "integrators/force_function_run.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
@@ -149,6 +150,12 @@ RunMaker with_limits(RunMaker make) {
   return [make](const Model& m) { return run_with_limits(m, make); };
 }
 
+// A run with impulses of what only pushes or rubs about its steps, where the model has such.
+std::unique_ptr<Run> with_contact(const Model& m, const MethodOptions& options, std::unique_ptr<Run> run) {
+  if (!m.has_unilateral()) return run;
+  return std::make_unique<ContactRun>(m, std::move(run), options.located);
+}
+
 // Steps of an action, each a composition of `stages`, fractions of it.
 Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
   const Model& m = model.model;
@@ -158,6 +165,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
+  run = with_contact(m, options, std::move(run));
   const bool turning = options.action == Action::Cayley || options.action == Action::Chord;
   using Method = Subdivision::Method;
   run = divided(m, std::move(run), options, stages.size() > 1 ? Method::Composition : Method::Newton, turning);
@@ -188,11 +196,12 @@ void bind_options(nb::module_& module) {
       .value("rk4", ClassicalMethod::RungeKutta4);
   const MethodOptions usual;
   nb::class_<MethodOptions>(module, "MethodOptions")
-      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int, double, int>(), nb::kw_only(),
+      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int, double, int, bool>(), nb::kw_only(),
            nb::arg("action") = usual.action, nb::arg("alpha") = usual.alpha, nb::arg("retraction") = usual.retraction,
            nb::arg("solver") = usual.solver, nb::arg("guess") = usual.guess, nb::arg("tolerance") = usual.tolerance,
            nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps,
-           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order);
+           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order,
+           nb::arg("located") = usual.located);
   nb::class_<StepCode>(module, "StepCode")
       .def(nb::new_(&step_code), nb::kw_only(), nb::arg("direction"), nb::arg("check"), nb::arg("work"));
 }
@@ -269,6 +278,7 @@ void bind_variational(nb::module_& module) {
         const Model& m = model.model;
         const auto make = [options, stages](const Model& given) { return collocation_run(given, options, stages); };
         std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(m, make(m), make);
+        run = with_contact(m, options, std::move(run));
         return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());

@@ -32,6 +32,16 @@ struct RunState {
   void carry(RunMemory& memory) { memory(q, x, rates, last_step_length); }
 };
 
+// An impact: when, of which row of contact pairs (contact 1) or joint limits (0), its normal impulse, where it was and the
+// impulse on the first of the two shapes, and the energy that it took.
+struct ImpactRecord {
+  double t;
+  int contact, index;
+  double normal;
+  Vec3<double> point, impulse;
+  double lost;
+};
+
 // What there is to say of the steps so far.
 struct RunReport {
   std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
@@ -47,7 +57,9 @@ struct RunReport {
   // of a constraint row.
   double residual = std::numeric_limits<double>::quiet_NaN();
   int worst = 0;
-  std::vector<double> parts;  // lengths of those that the last step was taken in, where it was divided
+  std::vector<double> unilateral_forces;  // of joint limits, then of joint frictions, over the last step
+  std::vector<ImpactRecord> impacts;      // in the last step
+  std::vector<double> parts;              // lengths of those that the last step was taken in, where it was divided
 
   explicit RunReport(const Model& m) : multipliers(m.rows), reactions(m.nv) {}
 };
@@ -79,6 +91,12 @@ class Run {
   virtual void go_back(const RunState& state) {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
+  }
+  // x += impulse (nv), and nothing else changes.
+  virtual void kick(const double* impulse) {
+    RunState kicked = state();
+    for (std::size_t j = 0; j < kicked.x.size(); ++j) kicked.x[j] += impulse[j];
+    go_back(kicked);
   }
   // Save the state and all else that the next steps depend on, or go back there.
   virtual void carry(RunMemory& memory) = 0;
