@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kIterations = 40;      // of the impulses of a step
 constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kTouching = 1e-10;  // gaps that count as closed [m or rad]
+constexpr double kNearRounding = 1e-8;  // the same, where it no longer falls
+constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
 constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
 constexpr int kPatience = 3;         // iterations with a slope of steps before
 constexpr double kResting = 1e-9;    // rates of gaps that count as rest [m/s or rad/s]
@@ -205,7 +206,9 @@ bool ContactRun::take(const Span& span, bool only_closed) {
       for (int j = 0; j < n; ++j) problem_.y0[i] -= slope_[static_cast<std::size_t>(n) * i + j] * x_[j];
     }
     problem_.prepare();
-    if (!grown && is_solved()) {
+    const double remains = problem_.residual(y_.data(), x_.data());
+    const bool stands = k > 1 && remains <= kNearRounding && !(remains < 0.5 * before);
+    if (!grown && (stands || is_solved())) {
       int at = 0;
       for (Unilateral& u : active_) {
         std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
@@ -213,7 +216,6 @@ bool ContactRun::take(const Span& span, bool only_closed) {
       }
       return true;
     }
-    const double remains = problem_.residual(y_.data(), x_.data());
     if (!std::isfinite(remains) || (k > 5 * kPatience && !(remains < 0.9 * before))) return false;
     before = remains;
     last_x_ = x_, last_y_ = y_;

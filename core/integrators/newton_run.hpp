@@ -57,10 +57,7 @@ class NewtonRun final : public Run {
     guesses_.take_back();
     updated_ = eliminated_ = can_repeat_ = false, again_ = true;
   }
-  bool end_by_momentum(const double* p, double* q1) override {
-    if constexpr (requires { scheme_.end_by_momentum(p, q1); }) return scheme_.end_by_momentum(p, q1);
-    return false;
-  }
+  bool end_by_momentum(const double* p, double* q1) override { return scheme_.end_by_momentum(p, q1); }
   void kick(const double* impulse) override {
     for (int j = 0; j < m_.nv; ++j) state_.x[j] += impulse[j];
     updated_ = false;
