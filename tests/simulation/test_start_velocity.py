@@ -31,7 +31,9 @@ def test_a_crank_starts_with_the_speed_that_is_given(four_bar):
 def test_velocities_that_contradict_each_other_are_projected(four_bar):
     model, q = four_bar
     v0 = {"crank": 2.0, "joint": 2.0, "rocker": 2.0}
-    said = r"projected onto them, by up to [0-9.]+ in '\w+', from 2 to [-0-9.]+; give by name those alone that are to stay"
+    said = (
+        r"projected onto them, by up to [0-9.]+ in '\w+', from 2 to [-0-9.]+; give by name those alone that are to stay"
+    )
     with pytest.warns(UserWarning, match=said):
         traj = st.simulate(model, q, v0=v0, duration=0.01, dt=0.001)
     np.testing.assert_allclose(traj.v[0], st.project_velocity(model, q, v0), atol=1e-12)

@@ -28,7 +28,7 @@ from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import shown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DirectResult(MotionResult):
     """A motion that `DirectProblem` found; besides what every result has (`MotionResult`):
 

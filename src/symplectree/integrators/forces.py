@@ -18,6 +18,7 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.integrators.controllers import Controller
 from symplectree.lie import Array
+from symplectree.mechanism.mixed_up import check_model
 from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.validation import check_takes, counted, real_array, shown
 
@@ -33,6 +34,7 @@ class ForceSource:
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
+        check_model(model)
         self.model = model
         self.names = model.inputs or model.velocities
         self.function: Callable[[float, Array, Array], Any] | None = None

@@ -57,12 +57,15 @@ def start_questions(model: Model, start: Mapping[str, Any]) -> Iterator[str]:
 
 
 def degree_questions(model: Model, start: Any) -> list[str]:
-    """About angles of a start by name that are more than a turn, and round numbers as degrees are: 30, 45, −90, 360.
+    """About angles of a start that are more than a turn, and round numbers as degrees are: 30, 45, −90, 360.
 
-    A run that goes on from where another ended starts from an array, or from angles that are not round.
+    A run that goes on from where another ended starts from angles that are not round; of an array all must be.
     """
     if not isinstance(start, Mapping):
-        return []
+        numbers = array_or_empty(start)
+        if numbers.shape != (model.nq,) or np.any(numbers % ROUND):
+            return []
+        start = dict(zip(model.coordinates, numbers, strict=True))
     round_ones = {}
     for name, value in start.items():
         numbers = np.atleast_1d(array_or_empty(value))
@@ -115,6 +118,9 @@ def _elements(model: Model) -> Iterator[str]:
             yield f"{what} has the stiffness {stiffness:.6g}, which pushes away from where it is without force: wanted?"
         if (damping := value(element, "damping")) < 0:
             yield f"{what} has the damping {damping:.6g}, which feeds energy: wanted?"
+        for gain in ("kp", "kv"):
+            if (own := value(element, gain)) < 0:
+                yield f"{what} has {gain} = {own:.6g}, which drives away from the target or feeds energy: wanted?"
         angular = hasattr(element, "coordinate") and _is_angle(model, str(element.coordinate))
         if (angular or type(element).__name__ == "RotarySpring") and abs(rest := value(element, "rest")) > TURN:
             yield f"{what} is without force at {_degrees(rest)}"

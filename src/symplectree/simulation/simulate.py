@@ -21,6 +21,7 @@ from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.doubts import degree_questions
+from symplectree.mechanism.mixed_up import check_model
 from symplectree.mechanism.model import Model
 from symplectree.simulation.applied import Applied
 from symplectree.simulation.named_start import named_start
@@ -46,8 +47,8 @@ MOST_STEPS = 2**31 - 1  # that the core can count
 def simulate(
     model: Model,
     q0: Any,
-    *,
     v0: Any = None,
+    *,
     duration: float,
     dt: float,
     method: Method | None = None,
@@ -80,13 +81,14 @@ def simulate(
         any moment, killed or not, it holds all but the last few seconds, and `resume` goes on from there.
 
     Of a closed chain the velocities that v0 names stay, and others follow; a v0 that the constraints do not allow, or an
-    array, is projected onto them, with a warning that says by how much. An angle given by name that is
-    more than a turn and a round number of degrees, such as 70, is asked about in a warning.
+    array, is projected onto them, with a warning that says by how much. An angle that is more than a
+    turn and a round number of degrees, such as 70, is asked about in a warning.
 
     Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, ResultError when `out` cannot be
     written, and ConvergenceError when a step fails. Whatever stops the run early (that, an
     exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
     """
+    check_model(model)
     steps = _whole_steps(duration, dt)
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
