@@ -42,8 +42,10 @@ def _poses(trajectory: Trajectory, frames: Sequence[str]) -> dict[str, Variable]
 
 
 def column_names(model: Model) -> list[str]:
-    """Of a table of states: t, coordinates by name, velocities as "v NAME", energies. A coordinate that is called as another
-    column is "q NAME"."""
+    """Of a table of states: t, coordinates by name, velocities as "v NAME", energies.
+
+    A coordinate that is called as another column is "q NAME".
+    """
     others = ["t", *(f"v {name}" for name in model.velocities), *ENERGIES]
     return ["t", *(f"q {n}" if n in others else n for n in model.coordinates), *others[1:]]
 
