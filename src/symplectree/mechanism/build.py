@@ -63,7 +63,7 @@ def build(mechanism: Mechanism) -> Model:
     if not bodies.name:
         raise ModelError("the mechanism has no coordinate: add a link with a joint that moves")
     locations = {"world": where[id(mechanism.world)]} | {f.name: where[id(f)] for f in mechanism.tree}
-    elements, tables = _lower_elements(mechanism, locations, joints)
+    elements, tables = _lower_elements(mechanism, locations, joints, bodies.parent)
     total = [merged(parts) for parts in bodies.masses]
     model = Model(
         coordinates=tuple(n for p in joints.values() for n in _coordinate_names(p.joint, p.joint.nq)),
@@ -210,7 +210,7 @@ def _coordinate_names(joint: Joint, count: int) -> list[str]:
 
 
 def _lower_elements(
-    mechanism: Mechanism, locations: dict[str, tuple[int, Array]], joints: dict[str, JointPlace]
+    mechanism: Mechanism, locations: dict[str, tuple[int, Array]], joints: dict[str, JointPlace], parents: list[int]
 ) -> tuple[tuple[Element, ...], ElementTables]:
     def find_frame(name: str) -> tuple[int, Array]:
         if not isinstance(name, str) or name not in locations:
@@ -230,7 +230,7 @@ def _lower_elements(
             raise ModelError(unknown("coordinate", name, list(coordinates)))
         return coordinates[name]
 
-    into = Lowering(ElementTables(), find_frame, find_coordinates, joints)
+    into = Lowering(ElementTables(), find_frame, find_coordinates, joints, tuple(mechanism.shapes), parents)
     lowered: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):
@@ -246,7 +246,7 @@ def _lower_elements(
         for value in vars(given).values():
             if isinstance(value, Frame) and value.mechanism is not mechanism:
                 raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")
-        lowered[name] = replace(with_frame_names(given).lower(into), name=name)
+        lowered[name] = replace(with_frame_names(given).add_rows(into), name=name)
     return tuple(lowered.values()), into.tables
 
 
