@@ -34,7 +34,7 @@ def _degrees(angle: float) -> str:
     return f"{angle:.6g} rad, {angle / TURN:.3g} turns: degrees?"
 
 
-def _is_angle(model: Model, name: str) -> bool:
+def is_angle(model: Model, name: str) -> bool:
     """Is it a coordinate of one revolute or screw joint, or of a row of such?"""
     full = model.full
     if name not in full.coordinates:
@@ -52,7 +52,7 @@ def start_questions(model: Model, start: Mapping[str, Any]) -> Iterator[str]:
         place = model.full.joints.get(name)
         names = [name] if place is None else model.full.coordinates[place.q]
         for each, angle in zip(names, numbers, strict=False):
-            if abs(angle) > TURN and _is_angle(model, each):
+            if abs(angle) > TURN and is_angle(model, each):
                 yield f"{each!r} starts at {_degrees(float(angle))}"
 
 
@@ -121,7 +121,7 @@ def _elements(model: Model) -> Iterator[str]:
         for gain in ("kp", "kv"):
             if (own := value(element, gain)) < 0:
                 yield f"{what} has {gain} = {own:.6g}, which drives away from the target or feeds energy: wanted?"
-        angular = hasattr(element, "coordinate") and _is_angle(model, str(element.coordinate))
+        angular = hasattr(element, "coordinate") and is_angle(model, str(element.coordinate))
         if (angular or type(element).__name__ == "RotarySpring") and abs(rest := value(element, "rest")) > TURN:
             yield f"{what} is without force at {_degrees(rest)}"
 
