@@ -2,25 +2,11 @@
 // leave for their parents.
 #pragma once
 
-#include <array>
-
 #include "constraints/frontal_matrix.hpp"
 #include "constraints/loop_plan.hpp"
+#include "constraints/loop_system.hpp"
 
 namespace symplectree {
-
-// One linear system; all arrays are the caller's. `none` in `block` of a body: nothing besides S A S'.
-struct LoopSystem {
-  const Workspace<double>*left = nullptr, *right = nullptr;
-  const Matrix6<double>* A = nullptr;             // of each body
-  const Spatial<double>* force = nullptr;         // of each body, added to A η; may be null
-  const double* stiff = nullptr;                  // of each velocity, added to S A S'
-  const std::array<double, 36>* block = nullptr;  // of each body with several velocities: added instead of `stiff`
-  const char* prescribed = nullptr;               // of each velocity: its coordinate does not move; may be null
-  const double* rhs = nullptr;                    // of each velocity
-  const RowValues *rows_left = nullptr, *rows_right = nullptr;
-  const double *compliance = nullptr, *e = nullptr;  // of each row; compliance (the diagonal of E) may be null
-};
 
 class LoopFronts {
  public:

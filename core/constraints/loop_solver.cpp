@@ -1,12 +1,70 @@
 // Elimination over a tree with loops.
 #include "constraints/loop_solver.hpp"
 
+#include "constraints/elimination_record.hpp"
+
 namespace symplectree {
 
+class LoopSolver::Elimination {
+ public:
+  Elimination(const Model& m, const RowStructure& s, double distinct)
+      : m_(m), s_(s), distinct_(distinct), fronts_(m, s), eta_(m.size()) {}
+
+  void solve(const LoopSystem& system, double* delta, double* lambda);
+  const std::vector<Spatial<double>>& motions() const { return eta_; }
+
+ private:
+  using Step = EliminationRecord::Step;
+
+  static constexpr double kSound = 1e-3;  // least pivot of a row, relative to its natural size, while more may come
+
+  static double natural_size(const Spatial<double>& a, const Spatial<double>& b) {
+    return norm1(a.angular) * norm1(b.angular) + norm1(a.linear) * norm1(b.linear);
+  }
+
+  // Do none of the coordinates of body i move?
+  bool is_prescribed(const LoopSystem& system, int i) const {
+    const char* marks = system.prescribed ? system.prescribed + m_.bodies[i].v : nullptr;
+    return marks && std::find(marks, marks + m_.bodies[i].nv, char(0)) == marks + m_.bodies[i].nv;
+  }
+
+  // The coordinates of body i, which is a slot of its front; of those that are prescribed rows and columns of D⁻¹ are
+  // zero.
+  void eliminate_joint(const LoopSystem& system, int i);
+
+  // Eliminate rows of a front that hold on to nothing outside and whose pivots are sound.
+  void drop_finished_rows(Front& F, double sound);
+
+  // Does nothing outside the front act on row l any more? That of a loop does not, once the loop is inside.
+  bool is_closed(const Front& F, int l) const;
+
+  void eliminate_row(Front& F, int l);
+
+  // Rows that are left when all bodies are gone: the largest pivots first, then those that depend on others.
+  void finish(Front& F, double* lambda);
+
+  const Model& m_;
+  const RowStructure& s_;
+  double distinct_;
+  LoopFronts fronts_;
+  EliminationRecord record_;
+  std::vector<int> dependent_;  // rows found to depend on others before the end
+  std::vector<Spatial<double>> eta_, W_;
+  std::vector<double> z_, c_, big_;
+};
+
 LoopSolver::LoopSolver(const Model& m, const RowStructure& s, double distinct)
-    : m_(m), s_(s), distinct_(distinct), fronts_(m, s), eta_(m.size()) {}
+    : elimination_(std::make_unique<Elimination>(m, s, distinct)) {}
+
+LoopSolver::~LoopSolver() = default;
 
 void LoopSolver::solve(const LoopSystem& system, double* delta, double* lambda) {
+  elimination_->solve(system, delta, lambda);
+}
+
+const std::vector<Spatial<double>>& LoopSolver::motions() const { return elimination_->motions(); }
+
+void LoopSolver::Elimination::solve(const LoopSystem& system, double* delta, double* lambda) {
   fronts_.begin(system);
   record_.clear(), dependent_.clear();
   for (int i : fronts_.plan().order) {
@@ -20,13 +78,12 @@ void LoopSolver::solve(const LoopSystem& system, double* delta, double* lambda) 
   }
   for (int k = 0; k < s_.rows(); ++k)
     if (s_.idle[k]) dependent_.push_back(k);
-  redundant = static_cast<int>(dependent_.size());
   for (const int row : dependent_) lambda[row] = 0;
   for (int f = 0; f < fronts_.count(); ++f) finish(fronts_[f], lambda);
   record_.substitute_back(m_, system, eta_, delta, lambda);
 }
 
-void LoopSolver::eliminate_joint(const LoopSystem& system, int i) {
+void LoopSolver::Elimination::eliminate_joint(const LoopSystem& system, int i) {
   const Body& body = m_.bodies[i];
   Front& F = fronts_.of_body(i);
   const int n = body.nv, slots = F.slots, rows = F.rows, own = F.slot_of(i);
@@ -120,7 +177,7 @@ void LoopSolver::eliminate_joint(const LoopSystem& system, int i) {
   record_.constant.insert(record_.constant.end(), u, u + n);
 }
 
-void LoopSolver::drop_finished_rows(Front& F, double sound) {
+void LoopSolver::Elimination::drop_finished_rows(Front& F, double sound) {
   for (int l = 0; l < F.rows;) {
     const double pivot = F.E[l * F.row_capacity + l];
     if (fronts_.is_inside(F.row[l]) && std::fabs(pivot) > sound * F.natural[l]) {
@@ -135,7 +192,7 @@ void LoopSolver::drop_finished_rows(Front& F, double sound) {
   }
 }
 
-bool LoopSolver::is_closed(const Front& F, int l) const {
+bool LoopSolver::Elimination::is_closed(const Front& F, int l) const {
   const double small = distinct_ * F.natural[l];
   for (int b = 0; b < F.slots; ++b) {
     const Spatial<double>&B = F.B[b * F.row_capacity + l], &C = F.C[b * F.row_capacity + l];
@@ -145,7 +202,7 @@ bool LoopSolver::is_closed(const Front& F, int l) const {
   return true;
 }
 
-void LoopSolver::eliminate_row(Front& F, int l) {
+void LoopSolver::Elimination::eliminate_row(Front& F, int l) {
   const int sc = F.slot_capacity, rc = F.row_capacity, last = F.rows - 1;
   const double inverse = 1 / F.E[l * rc + l], e = F.e[l];
   record_.add(Step::Row, F.row[l], F.slots, last);
@@ -178,7 +235,7 @@ void LoopSolver::eliminate_row(Front& F, int l) {
   fronts_.remove_row(F, l);
 }
 
-void LoopSolver::finish(Front& F, double* lambda) {
+void LoopSolver::Elimination::finish(Front& F, double* lambda) {
   while (F.rows > 0) {
     int best = 0;
     double largest = -1;
@@ -190,7 +247,6 @@ void LoopSolver::finish(Front& F, double* lambda) {
     if (largest <= distinct_) break;
     eliminate_row(F, best);
   }
-  redundant += F.rows;
   while (F.rows > 0) {
     lambda[F.row[F.rows - 1]] = 0;
     fronts_.remove_row(F, F.rows - 1);

@@ -1,9 +1,14 @@
 // Generalized forces of the elements with their derivatives.
 #include "dynamics/element_derivatives.hpp"
 
-#include "elements/element_forces.hpp"
+#include "elements/joint_damper.hpp"
+#include "elements/joint_force.hpp"
+#include "elements/joint_spring.hpp"
+#include "elements/pair_elements.hpp"
+#include "elements/wrench.hpp"
 #include "kinematics/configurations.hpp"
 #include "kinematics/poses_twists.hpp"
+#include "model/user_elements.hpp"
 
 namespace symplectree {
 namespace {

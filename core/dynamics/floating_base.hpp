@@ -5,6 +5,7 @@
 #include "dynamics/crba.hpp"
 #include "elements/element_forces.hpp"
 #include "kinematics/poses_twists.hpp"
+#include "model/user_elements.hpp"
 
 namespace symplectree {
 
@@ -143,7 +144,10 @@ struct ShapeState {
     joint_loads(at, forces.inputs, shares, out);
     const Vec3<T> gravity(shares.conservative * m.gravity);
     for (int i = 1; i < m.size(); ++i) w.force[i] = {{}, T(m.bodies[i].mass) * gravity};
-    if (m.acts_on_bodies()) body_loads(at.v, forces.inputs, shares);
+    if (m.acts_on_bodies()) {
+      compute_velocities(m, at.v, w);
+      add_element_wrenches(m, forces.inputs, shares, w);
+    }
     for (int i = m.size() - 1; i > 0; --i) {
       const Body& b = m.bodies[i];
       for (int j = b.v; j < b.v + b.nv; ++j) out[j] += dot(w.S[j], w.force[i]);
@@ -153,7 +157,8 @@ struct ShapeState {
 
  private:
   void joint_loads(JointState<T> at, const double* inputs, ForceShares shares, T* out) {
-    add_joint_forces(m, at, inputs, shares, out);
+    add_spring_forces(m, at.q, shares.conservative, out);
+    add_drive_forces(m, at.v, inputs, shares.other, out);
     if constexpr (std::is_same_v<T, double>)
       for (const UserElement& u : m.users) {
         const bool potential = u.kind == UserElement::Potential;
@@ -161,20 +166,6 @@ struct ShapeState {
         for (int k = 0; k < u.size(); ++k)
           out[u.v[k]] += potential ? -shares.conservative * user_.first[k] : shares.other * user_.value[k];
       }
-  }
-
-  // Pairs and wrenches, added to the bodies' forces.
-  void body_loads(const T* v, const double* inputs, ForceShares shares) {
-    const auto act = [&](const Point& p, const Vec3<T>& x, const Vec3<T>& f) {
-      w.force[p.body] += Spatial<T>{cross(x - w.pose[p.body].x, f), f};
-    };
-    compute_velocities(m, v, w);
-    for (const Wrench& row : m.wrenches) {
-      const Spatial<T> f = T(shares.other) * world_wrench(row, inputs, w);
-      act(row.point, position(row.point, w), f.linear);
-      w.force[row.point.body].angular += f.angular;
-    }
-    add_pair_wrenches(m, w, 1, shares.conservative, shares.other, w.force);
   }
 
   std::vector<Spatial<T>> Y_, D_, E_;  // of each body: rigid twists of c − A u, c − Ω and c + Ω

@@ -6,19 +6,9 @@
 #include "model/joint_state.hpp"
 #include "model/model.hpp"
 #include "model/rows/actuator.hpp"
-#include "scalar/simd_pack.hpp"
+#include "scalar/clamped.hpp"
 
 namespace symplectree {
-
-template <class T>
-T clamped(const T& x, const double (&range)[2]) {
-  return lane_by_lane(
-      [&](const auto& y) {
-        using Y = std::decay_t<decltype(y)>;
-        return value_of(y) < range[0] ? Y(range[0]) : value_of(y) > range[1] ? Y(range[1]) : y;
-      },
-      x);
-}
 
 // Does it have limits?
 bool has_limits(const Actuator& a);

@@ -1,9 +1,9 @@
 // A torque and a force on a frame, in its axes or in those of the world.
 #pragma once
 
-#include "elements/actuator.hpp"
 #include "model/rows/wrench.hpp"
 #include "model/workspace.hpp"
+#include "scalar/clamped.hpp"
 
 namespace symplectree {
 

@@ -1,41 +1,44 @@
 #include "integrators/damped_end.hpp"
 
 #include "dynamics/rnea.hpp"
+#include "integrators/end_damping.hpp"
 #include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
 
 DampedEnd::DampedEnd(const Model& m)
-    : m_(m), damping_(m), structure_(m, true), left_(structure_), right_(structure_),
-      loops_(m, structure_, 1e-9),  // as for velocities under constraints
+    : m_(m), damping_(std::make_unique<EndDamping<double>>(m)), structure_(m, true), left_(structure_),
+      right_(structure_), loops_(m, structure_, 1e-9),  // as for velocities under constraints
       start_(m), end_(m), prescribed_(m.nv), inertia_(m.size()), force_(m.size()), bound_(m.size()), block_(m.size()),
       stiff_(m.nv), rhs_(m.nv), compliance_(structure_.rows(), 1.0), e_(structure_.rows()), lambda_(structure_.rows()),
       v_(m.nv), momentum_(m.nv), of_rows_(m.nv), size_(m.nv) {
   std::fill(compliance_.begin(), compliance_.begin() + m.rows, 0.0);
 }
 
+DampedEnd::~DampedEnd() = default;
+
 bool DampedEnd::is_strong(double h, const double* q, const double* v) {
-  return damping_.is_strong(h) || (!damping_.forces().empty() && damping_.is_strong(h, q, v));
+  return damping_->is_strong(h) || (!damping_->forces().empty() && damping_->is_strong(h, q, v));
 }
 
 void DampedEnd::settle(const StepEnds<double>& step, const double* rates, double* p) {
-  if (damping_.forces().empty() && !damping_.is_strong(step.h)) return;
+  if (damping_->forces().empty() && !damping_->is_strong(step.h)) return;
   if (structure_.damped_pairs > 0) compute_poses(m_, step.q0, start_);
   compute_poses(m_, step.q1, end_);
-  if (!damping_.measure(step, start_, end_)) return;
+  if (!damping_->measure(step, start_, end_)) return;
   place(step.q1, rates, p);
   solve(rates);
   // p' = M v' − Dhᵀμ, which is rounded less than p⁺ + E (u − v'); of prescribed velocities only that says what it is
   momenta(m_, step.q1, v_.data(), momentum_.data(), end_);
   transposed_rows(m_, structure_, {left_, end_}, lambda_.data(), {force_, bound_}, {of_rows_.data(), size_.data()});
   std::fill(rhs_.begin(), rhs_.end(), 0.0);
-  damping_.add(v_.data(), end_, rhs_.data());
+  damping_->add(v_.data(), end_, rhs_.data());
   for (int j = 0; j < m_.nv; ++j) p[j] = prescribed_[j] ? p[j] - rhs_[j] : momentum_[j] - of_rows_[j];
 }
 
 void DampedEnd::guess(double h, const double* q, const double* p, const double* rates, double* v) {
   compute_poses(m_, q, end_);
-  damping_.take_all(h, q);
+  damping_->take_all(h, q);
   place(q, rates, p);
   solve(rates);
   std::copy(v_.begin(), v_.end(), v);
@@ -61,8 +64,8 @@ void DampedEnd::place(const double* q, const double* rates, const double* p) {
     end_.V[i] = shift_motion(end_.V[body.parent], end_.pose[i].r);
     for (int j = body.v; j < body.v + body.nv; ++j) {
       if (prescribed_[j]) end_.V[i] += rates[j] * end_.S[j];
-      stiff_[j] = block_[i][(body.nv + 1) * (j - body.v)] = m_.armature[j] + damping_.of_joint[j];
-      rhs_[j] = p[j] + damping_.of_joint[j] * damping_.rate[j];
+      stiff_[j] = block_[i][(body.nv + 1) * (j - body.v)] = m_.armature[j] + damping_->of_joint[j];
+      rhs_[j] = p[j] + damping_->of_joint[j] * damping_->rate[j];
     }
     force_[i] = inertia_[i] * end_.V[i];
   }
@@ -79,9 +82,9 @@ void DampedEnd::place_pairs() {
   std::fill(e_.begin(), e_.end(), 0.0);
   for (int k = 0; k < structure_.damped_pairs; ++k) {
     const int row = m_.rows + k;
-    const double E = damping_.of_pair[k];
+    const double E = damping_->of_pair[k];
     compliance_[row] = E > 0 ? 1 / E : 1;
-    if (E > 0) e_[row] = damping_.pair_rate[k];
+    if (E > 0) e_[row] = damping_->pair_rate[k];
     for (int x = structure_.pull_start[row]; E <= 0 && x < structure_.pull_start[row + 1]; ++x) right_.pull[x] = {};
   }
 }
@@ -89,15 +92,15 @@ void DampedEnd::place_pairs() {
 // Rows E v + λ = E u.
 void DampedEnd::place_users() {
   std::size_t row = structure_.first_user_force(m_);
-  for (std::size_t u = 0; u < damping_.forces().size(); ++u) {
-    const std::vector<int>& own = damping_.forces()[u]->v;
-    const std::vector<double>& E = damping_.of_user[u];
+  for (std::size_t u = 0; u < damping_->forces().size(); ++u) {
+    const std::vector<int>& own = damping_->forces()[u]->v;
+    const std::vector<double>& E = damping_->of_user[u];
     for (std::size_t r = 0; r < own.size(); ++r, ++row)
       for (std::size_t c = 0; c < own.size(); ++c) {
         const int at = structure_.coefficient_start[row] + static_cast<int>(c);
         const double share = E.empty() ? 0 : E[own.size() * r + c];
         left_.coefficient[at] = r == c ? 1 : 0, right_.coefficient[at] = share;
-        e_[row] += share * damping_.rate[own[c]];
+        e_[row] += share * damping_->rate[own[c]];
       }
   }
 }

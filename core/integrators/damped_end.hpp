@@ -4,13 +4,17 @@
 #include <memory>
 
 #include "constraints/loop_solver.hpp"
-#include "integrators/end_damping.hpp"
+#include "integrators/joint_terms.hpp"
 
 namespace symplectree {
+
+template <class T, class R>
+class EndDamping;
 
 class DampedEnd {
  public:
   explicit DampedEnd(const Model& m);
+  ~DampedEnd();
 
   void set_prescribed(const std::vector<char>& velocities) { prescribed_ = velocities; }
 
@@ -34,7 +38,7 @@ class DampedEnd {
   double rate(int k, const double* rates) const;
 
   const Model& m_;
-  EndDamping<double> damping_;
+  std::unique_ptr<EndDamping<double, double>> damping_;
   RowStructure structure_;
   RowValues left_, right_;
   LoopSolver loops_;

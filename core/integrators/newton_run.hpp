@@ -4,13 +4,13 @@
 
 #include <utility>
 
-#include "elements/pair_elements.hpp"
+#include "dynamics/aba.hpp"
+#include "elements/element_forces.hpp"
 #include "integrators/damped_end.hpp"
 #include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"
 #include "integrators/momentum_remainder.hpp"
 #include "integrators/root_finder.hpp"
-#include "kinematics/configurations.hpp"
 
 namespace symplectree {
 
@@ -24,7 +24,7 @@ class NewtonRun final : public Run {
         guesses_(m, prescribed_, dynamics_), finder_(m, options, scheme_), end_(m.nv),
         corrected_(std::max(0.01 * options.tolerance, 1e-14)), q1_(m.nq), target_(m.nq), p1_(m.nv), change_(m.nv),
         v_(m.nv) {
-    if (m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m)) damping_ = std::make_unique<DampedEnd>(m);
+    if (has_damping(m)) damping_ = std::make_unique<DampedEnd>(m);
     for (int j = 0; j < m.nv; ++j) {
       const Body& b = m.bodies[m.body_of[j]];
       if (b.kind != Kind::Prismatic && b.kind != Kind::Formula && j < b.v + 3) turning_.push_back(j);

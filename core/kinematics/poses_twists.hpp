@@ -149,15 +149,6 @@ Spatial<T> force_at(const Vec3<T>& x, const Vec3<T>& f, int i, const Workspace<T
   return {cross(x - at.pose[i].x, f), f};
 }
 
-template <class T>
-Vec3<T> load3(const T* p) {
-  return {p[0], p[1], p[2]};
-}
-template <class T>
-void store3(const Vec3<T>& v, T* p) {
-  p[0] = v.x, p[1] = v.y, p[2] = v.z;
-}
-
 // The largest angle by which a joint that is a formula turns from one state of the tree to another, up to π.
 double formula_turn(const Model& m, const Workspace<double>& now, const Workspace<double>& next);
 

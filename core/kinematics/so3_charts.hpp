@@ -5,8 +5,6 @@
 // momenta are π = Tᵀ p. For all other coordinates T is 1.
 #pragma once
 
-#include "kinematics/poses_twists.hpp"
-#include "scalar/dual.hpp"
 #include "spatial/so3.hpp"
 
 namespace symplectree {

@@ -2,6 +2,7 @@
 // and dampers between points have at the velocities `start` and `end`.
 #pragma once
 
+#include "elements/joint_force.hpp"
 #include "linearization/local_hessian.hpp"
 #include "linearization/power_gradient.hpp"
 #include "scalar/jet.hpp"

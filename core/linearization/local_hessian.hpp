@@ -4,6 +4,7 @@
 
 #include "constraints/constraint_rows.hpp"
 #include "constraints/row_structure.hpp"
+#include "elements/joint_damper.hpp"
 #include "integrators/midpoint/midpoint_state.hpp"
 #include "linearization/hessian_interface.hpp"
 #include "scalar/jet.hpp"

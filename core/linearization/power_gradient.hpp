@@ -6,7 +6,8 @@
 #pragma once
 
 #include "constraints/constraint_rows.hpp"
-#include "elements/element_forces.hpp"
+#include "elements/pair_elements.hpp"
+#include "elements/wrench.hpp"
 #include "kinematics/poses_twists.hpp"
 
 namespace symplectree {

@@ -1,5 +1,6 @@
 #include "linearization/step_linearizer.hpp"
 
+#include "constraints/constrained_dynamics.hpp"
 #include "dense/dense_solvers.hpp"
 #include "dynamics/rnea.hpp"
 #include "integrators/end_damping.hpp"
@@ -19,7 +20,8 @@ bool any(const std::vector<char>& marks) { return std::find(marks.begin(), marks
 
 StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, double h, std::vector<char> prescribed)
     : m_(m), prescribed_(std::move(prescribed)), action_(options.action), alpha_(options.alpha),
-      layout_(m, any(prescribed_), m.user_forces || EndDamping<double>(m).is_strong(h)), constrained_(m_) {
+      layout_(m, any(prescribed_), m.user_forces || EndDamping<double>(m).is_strong(h)),
+      constrained_(std::make_unique<Constrained>(m_)) {
   point_.h = h;
   if (!any(prescribed_) && !layout_.damped)
     tree_ = m.rows > 0 ? row_linearizer(m_, action_) : tree_linearizer(m_, action_);
@@ -28,7 +30,7 @@ StepLinearizer::StepLinearizer(const Model& m, const MethodOptions& options, dou
   single.guess = Guess::Acceleration, single.substeps = 0;
   run_ = newton_run(m_, single);
   run_->set_prescribed(prescribed_);
-  constrained_.prescribed = prescribed_;
+  constrained_->prescribed = prescribed_;
 }
 
 StepLinearizer::~StepLinearizer() = default;
@@ -119,7 +121,7 @@ void StepLinearizer::make_general() {
 
 void StepLinearizer::remove_redundant_part() {
   std::vector<double> values(m_.rows), G(static_cast<std::size_t>(m_.rows) * m_.nv);
-  constrained_.rows(point_.q0.data(), values.data(), G.data());
+  constrained_->rows(point_.q0.data(), values.data(), G.data());
   for (std::size_t k = 0; k < G.size(); ++k)
     if (prescribed_[k % m_.nv]) G[k] = 0;
   remove_null_part(G.data(), m_.rows, m_.nv, kDependent, multipliers_.data());
@@ -127,8 +129,8 @@ void StepLinearizer::remove_redundant_part() {
 
 void StepLinearizer::project(double* p) {
   point_.v = rates_;
-  constrained_.velocity(point_.q1.data(), p, point_.v.data());
-  point_.mu = constrained_.multipliers;
+  constrained_->velocity(point_.q1.data(), p, point_.v.data());
+  point_.mu = constrained_->multipliers;
   for (double& x : point_.mu) x = -x;
   if (!scratch_) scratch_ = std::make_unique<Workspace<double>>(m_);
   momenta(m_, point_.q1.data(), point_.v.data(), p, *scratch_);

@@ -1,13 +1,14 @@
 // Single steps in all coordinates of a tree, and their derivatives.
 #pragma once
 
-#include "constraints/constrained_dynamics.hpp"
 #include "integrators/run_interface.hpp"
 #include "linearization/linearizer_interface.hpp"
 #include "linearization/step_derivatives.hpp"
+#include "model/workspace.hpp"
 
 namespace symplectree {
 
+class Constrained;
 class ParameterEquations;
 
 class StepLinearizer final : public StepDerivatives {
@@ -52,7 +53,7 @@ class StepLinearizer final : public StepDerivatives {
   double alpha_;
   StepLayout layout_;
   std::unique_ptr<LinearizerInterface> tree_, general_;
-  Constrained constrained_;
+  std::unique_ptr<Constrained> constrained_;
   std::unique_ptr<Run> run_;
   std::unique_ptr<Workspace<double>> scratch_;
   std::unique_ptr<ParameterEquations> parameters_;

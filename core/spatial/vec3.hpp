@@ -96,6 +96,15 @@ Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
+template <class T>
+Vec3<T> load3(const T* p) {
+  return {p[0], p[1], p[2]};
+}
+template <class T>
+void store3(const Vec3<T>& v, T* p) {
+  p[0] = v.x, p[1] = v.y, p[2] = v.z;
+}
+
 // 3×3 matrix by its columns.
 template <class T>
 struct Mat3 {

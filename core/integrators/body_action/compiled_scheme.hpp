@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "elements/element_forces.hpp"
+#include "elements/joint_damper.hpp"
 #include "integrators/body_action/step_code.hpp"
 #include "integrators/body_action/step_rounding.hpp"
 #include "integrators/run_memory.hpp"

@@ -20,7 +20,7 @@ namespace symplectree {
 template <class T, class R>
 void spring_loads(StepWorkspace<T, R>& w, Workspace<T>& at, const T* q) {
   for (T& f : w.joint_load) f = T(0);
-  for (const JointSpringOf<R>& s : w.m.joint_springs) add_force(s, q, 1, w.joint_load.data());
+  add_spring_forces(w.m, q, 1, w.joint_load.data());
   add_pair_wrenches(w.m, at, -1, 1, 0, at.force);
 }
 

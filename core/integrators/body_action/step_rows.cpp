@@ -2,6 +2,7 @@
 #include "integrators/body_action/step_rows.hpp"
 
 #include "dense/dense_solvers.hpp"
+#include "elements/pair_elements.hpp"
 
 namespace symplectree {
 

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "constraints/loop_solver.hpp"
-#include "integrators/body_action/step.hpp"
+#include "integrators/joint_terms.hpp"
+#include "model/user_elements.hpp"
 
 namespace symplectree {
 

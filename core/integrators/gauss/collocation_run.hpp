@@ -5,6 +5,9 @@
 // Where velocities decay within a step, a simplified Newton iteration finds them (stage_newton.hpp).
 #pragma once
 
+#include <utility>
+
+#include "elements/element_forces.hpp"
 #include "integrators/gauss/chart_flow.hpp"
 #include "integrators/gauss/highest_modes.hpp"
 #include "integrators/gauss/stage_newton.hpp"
@@ -24,7 +27,7 @@ class CollocationRun final : public Run {
         all_(m), charts_(m), size_(2 * m.nv + 3 * m.quaternions.size()), start_(2 * m.nv), end_(2 * m.nv),
         slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), gained_(size_), gained_before_(size_), last_(size_),
         before_(size_), residual_(m, options.tolerance), modes_(t_), highest_(m, t_), lift_(m, t_), newton_(m, t_) {
-    damped_ = m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m);
+    damped_ = has_damping(m);
     const auto mode = highest_mode(t_);
     for (int i = 0; i < W; ++i) mode_.set(i, mode[std::min(i, stages - 1)]);
     for (int j = 0; j < stages; ++j)
@@ -54,7 +57,7 @@ class CollocationRun final : public Run {
   }
 
   // v = M(q)⁻¹ p.
-  void velocity(double* v) override { velocity_of_momentum(m_, state_.q.data(), state_.x.data(), v, one_.w); }
+  void velocity(double* v) override { one_.velocity(state_.q.data(), state_.x.data(), v); }
   double unresolved_energy(double scale) override { return unresolved(scale); }
   void limit_unresolved(double energy, double scale) override { limit_ = energy, limit_scale_ = scale; }
   // The stages that were found, or given up, of a step that is not to be, still serve to guess others.
@@ -77,18 +80,20 @@ class CollocationRun final : public Run {
     return std::max(mode_energy(t_.stages), before * std::pow(before / scale, 1.0 / (t_.stages - 1)));
   }
   double mode_energy(int k) {
-    if (!together_) {  // stages were looked at one by one
-      charts_.state(z_.data(), all_.q.data(), all_.p.data());
-      velocity_of_momentum<1>(m_, all_.q.data(), all_.p.data(), all_.v.data(), all_.w);
-    }
-    return highest_.energy(k, h_, rate_.data() + m_.nv, all_.w);
+    if (!together_) all_.place(charts_, z_.data());  // stages were looked at one by one
+    return highest_.energy(k, h_, rate_.data() + m_.nv, all_);
   }
 
-  // tau and inputs at an instant; functions are not asked in states that are not finite, where an iteration diverges.
-  std::pair<const double*, const double*> at_instant(const ForceSource& forces, double t, const double* q,
-                                                     const double* v) const {
-    if (forces.varies() && all_finite(q, m_.nq) && all_finite(v, m_.nv)) forces.update(t, q, v);
-    return {forces.tau, forces.inputs};
+  // slope_ ← rates at time t and z; functions are not asked in states that are not finite, where an iteration diverges.
+  void evaluate_one(double t, const double* z, const ForceSource& forces) {
+    one_.place(charts_, z);
+    if (forces.varies() && all_finite(one_.q) && all_finite(one_.v)) forces.update(t, one_.q.data(), one_.v.data());
+    one_.rates(charts_, z, {forces.tau, forces.inputs}, slope_.data());
+  }
+  static bool all_finite(const std::vector<double>& x) {
+    double spoiled = 0;  // 0, or not a number
+    for (const double each : x) spoiled += 0 * each;
+    return spoiled == 0;
   }
 
   // How velocities decay at the state.
@@ -151,8 +156,7 @@ class CollocationRun final : public Run {
     if (known_ == 0 || stiff_) {
       std::fill(change_.begin(), change_.end(), 0.0);
       charts_.centre(change_.data(), start_.data());
-      one_.evaluate(charts_, start_.data(), slope_.data(),
-                    [&](auto* x, auto* u) { return at_instant(forces, t, x, u); });
+      evaluate_one(t, start_.data(), forces);
       for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(stiff_ && k >= m_.nv ? 0.0 : slope_[k]);
       return;
     }
@@ -191,7 +195,7 @@ class CollocationRun final : public Run {
   // What dampers have more weight by, from the rates of velocities; those of joints in any case.
   void lift_stages(double h) {
     if (stiff_) {
-      const Eigen::VectorXd lifted = newton_.lifted_momentum(h, rate_);
+      const std::vector<double>& lifted = newton_.lifted_momentum(h, rate_);
       for (int j = 0; j < m_.nv; ++j) z_[m_.nv + j] -= Pack<W>(lifted[j]) * mode_;
       return;
     }
@@ -202,7 +206,8 @@ class CollocationRun final : public Run {
   void iterate_together(double h, const ForceSource& forces) {
     centre(h);
     place_stages(h);
-    all_.evaluate(charts_, z_.data(), rate_.data(), [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
+    all_.place(charts_, z_.data());
+    all_.rates(charts_, z_.data(), {forces.tau, forces.inputs}, rate_.data());
   }
 
   // The same for the stages one after the other, each with the newest rates of the others.
@@ -214,9 +219,7 @@ class CollocationRun final : public Run {
         for (int k = 0; k < size_; ++k) gained_[k] = sums(rate_[k]);
       if (i == 0 || !stiff_) place_stages(sums.h);
       for (int k = 0; k < 2 * m_.nv; ++k) end_[k] = z_[k][i];
-      const double at = t + t_.c[i] * sums.h;
-      one_.evaluate(charts_, end_.data(), slope_.data(),
-                    [&](auto* x, auto* u) { return at_instant(forces, at, x, u); });
+      evaluate_one(t + t_.c[i] * sums.h, end_.data(), forces);
       for (int k = 0; k < size_; ++k) rate_[k].set(i, slope_[k]);
     }
     gained_ = before;
@@ -230,7 +233,7 @@ class CollocationRun final : public Run {
   bool finish(double t, double h) {
     centre(h);
     for (int k = 0; k < 2 * m_.nv; ++k) end_[k] = start_[k] + change(k, h);
-    if (!all_finite(end_.data(), 2 * m_.nv)) return fail();
+    if (!all_finite(end_)) return fail();
     charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);

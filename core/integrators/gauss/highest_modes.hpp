@@ -1,16 +1,15 @@
 // The energy in the highest modes of momenta over a collocation step: what is not resolved is less.
 #pragma once
 
-#include "dynamics/hamiltonian_flow.hpp"
+#include "integrators/gauss/chart_flow.hpp"
 #include "integrators/gauss/gauss_nodes.hpp"
-#include "scalar/simd_pack.hpp"
 
 namespace symplectree {
 
 template <int W>
 class HighestModes {
  public:
-  HighestModes(const Model& m, const Tableau& t) : m_(m), stages_(t.stages), momentum_(m.nv) {
+  HighestModes(const Model& m, const Tableau& t) : stages_(t.stages), momentum_(m.nv) {
     for (int i = 0; i < stages_; ++i) {
       const auto P = legendre(stages_ - 1, 2 * t.c[i] - 1);
       for (int k : {0, 1}) weights_[k][i] = t.b[i] * P[stages_ - 2 + k];
@@ -18,20 +17,19 @@ class HighestModes {
   }
 
   // ½ p_kᵀ M⁻¹ p_k of mode k = s or s − 1 (coefficients of Legendre's polynomials) in a step of h, from mode k − 1 of
-  // the rates of momenta (nv). M at the stages, of which velocity_of_momentum left w; the one with most counts, so that
+  // the rates of momenta (nv). M at the stages, where `flow` was placed last; the one with most counts, so that
   // a reversed step has the same.
-  double energy(int k, double h, const Pack<W>* rate, Workspace<Pack<W>>& w) {
+  double energy(int k, double h, const Pack<W>* rate, ChartFlow<Pack<W>>& flow) {
     const auto& weight = weights_[k - stages_ + 1];
-    for (int j = 0; j < m_.nv; ++j) {
+    for (std::size_t j = 0; j < momentum_.size(); ++j) {
       double sum = 0;
       for (int i = 0; i < stages_; ++i) sum += weight[i] * rate[j][i];
       momentum_[j] = Pack<W>(0.5 * h * sum);
     }
-    return 0.5 * largest_size(twice_kinetic_energy(m_, momentum_.data(), w)) / (2 * k + 1);
+    return 0.5 * largest_size(flow.twice_kinetic_energy(momentum_.data())) / (2 * k + 1);
   }
 
  private:
-  const Model& m_;
   int stages_;
   std::array<std::array<double, kMostStages>, 2> weights_{};
   std::vector<Pack<W>> momentum_;

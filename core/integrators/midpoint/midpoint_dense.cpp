@@ -1,9 +1,53 @@
-// Newton's full matrix of the midpoint action.
-#include "integrators/midpoint/midpoint_dense.hpp"
-
+// Newton's full matrix of the midpoint action, JM08 (26), in O(n²), and its factorisation in O(n³): for comparison, and
+// for mechanisms with more springs and dampers between moving bodies than coordinates.
 #include "dense/dense_solvers.hpp"
+#include "dense/row_matrix.hpp"
+#include "dynamics/element_derivatives.hpp"
+#include "integrators/midpoint/midpoint_direction.hpp"
 
 namespace symplectree {
+namespace {
+
+class MidpointDense final : public MidpointMatrix {
+ public:
+  explicit MidpointDense(const Model& m);
+
+  void compute(const MidpointState<double>& mid, const StepEnds<double>& step, const double* r,
+               double* delta) override {
+    form(mid, step);
+    solve_lu_rows(full_.data(), m_.nv, r, delta);
+  }
+
+  const double* matrix(const MidpointState<double>& mid, const StepEnds<double>& step) override {
+    form(mid, step);
+    by_columns_ = full_;
+    return by_columns_.data();
+  }
+
+ private:
+  using Matrix = RowMatrix;
+  using Member = Square<double, 6> MidpointBlock<double>::*;
+
+  // full_ ← −∂r/∂q'.
+  void form(const MidpointState<double>& mid, const StepEnds<double>& step);
+
+  void second_derivatives(const MidpointState<double>& mid);
+
+  Matrix times_blocks(const MidpointState<double>& mid, const Matrix& M, Member block, double plain) const;
+
+  // blockᵀ M
+  Matrix blocks_times(const MidpointState<double>& mid, Member block, double plain, const Matrix& M) const;
+
+  static Matrix view(const Square<double, 6>& block, int n);
+
+  const Model& m_;
+  bool elements_;
+  DerivativeWorkspace<double> d_;
+  ElementWorkspace<double> e_;
+  std::vector<double> dq_, dv_;
+  Matrix dqdq_, dqdv_, dvdv_, full_;
+  Eigen::MatrixXd by_columns_;
+};
 
 MidpointDense::MidpointDense(const Model& m)
     : m_(m), d_(m), e_(m), dq_(m.nv), dv_(m.nv), dqdq_(m.nv, m.nv), dqdv_(dqdq_), dvdv_(dqdq_), full_(dqdq_) {
@@ -11,13 +55,8 @@ MidpointDense::MidpointDense(const Model& m)
               !m.users.empty();
 }
 
-void MidpointDense::direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1,
-                              const double* r, double* delta) {
-  matrix(mid, h, q0, q1);
-  solve_lu_rows(full_.data(), m_.nv, r, delta);
-}
-
-const RowMatrix& MidpointDense::matrix(const MidpointState<double>& mid, double h, const double* q0, const double* q1) {
+void MidpointDense::form(const MidpointState<double>& mid, const StepEnds<double>& step) {
+  const auto [h, q0, q1] = step;
   using Block = MidpointBlock<double>;
   const int n = m_.nv;
   const double alpha = mid.alpha;
@@ -36,7 +75,6 @@ const RowMatrix& MidpointDense::matrix(const MidpointState<double>& mid, double 
     const Body& b = m_.bodies[i];
     if (!b.flat()) add_chart_change(mid, b, {h, q0, q1}, &full_(b.v, b.v), n);
   }
-  return full_;
 }
 
 void MidpointDense::second_derivatives(const MidpointState<double>& mid) {
@@ -75,5 +113,9 @@ MidpointDense::Matrix MidpointDense::view(const Square<double, 6>& block, int n)
     for (int j = 0; j < n; ++j) out(i, j) = block[i][j];
   return out;
 }
+
+}  // namespace
+
+std::unique_ptr<MidpointMatrix> midpoint_dense(const Model& m) { return std::make_unique<MidpointDense>(m); }
 
 }  // namespace symplectree

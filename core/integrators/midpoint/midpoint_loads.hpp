@@ -1,4 +1,4 @@
-// Pairs and wrenches in Newton's matrix of the midpoint action, with the names of midpoint_newton.hpp.
+// Pairs and wrenches in Newton's matrix of the midpoint action, with the names of midpoint_newton.cpp.
 //
 // With these, ξ is needed in full, and y has a third twist ζ̄ that forces without energy work on, half at each end. A
 // wrench Q fixed in the world gives K its turning with the body and c the part −ad_Sᵀ Q. How a pair's wrenches change
@@ -6,6 +6,7 @@
 // by one more sweep for each.
 #pragma once
 
+#include "elements/wrench.hpp"
 #include "integrators/midpoint/midpoint_state.hpp"
 #include "integrators/midpoint/pair_change.hpp"
 #include "spatial/block_matrix.hpp"

@@ -5,11 +5,8 @@
 // Solver::Dense, with constraints, prescribed coordinates and elements of the user's own.
 #pragma once
 
-#include <memory>
-
 #include "integrators/body_action/step_rows.hpp"
-#include "integrators/midpoint/midpoint_dense.hpp"
-#include "integrators/midpoint/midpoint_newton.hpp"
+#include "integrators/midpoint/midpoint_direction.hpp"
 #include "integrators/momentum_noise.hpp"
 #include "integrators/run_memory.hpp"
 
@@ -23,13 +20,10 @@ class MidpointScheme {
   MidpointScheme(const Model& m, double alpha, Solver solver)
       : m_(m), mid_(m, alpha), p0_(m.nv), r_(m.nv + m.rows), scale_(m.nv + m.rows), impulse_(m.nv), impulse_size_(m.nv),
         reaction_(m.nv), noise_(m), prescribed_(m.nv), rows_(m), start_(m), end_(m) {
-    const bool many = 3 * MidpointLoads::springs_and_dampers(m) > m.nv;
-    if (solver == Solver::Dense || many || m.rows > 0 || !m.users.empty()) {
-      dense_ = std::make_unique<MidpointDense>(m);
-    } else if (m.acts_on_bodies()) {
-      loaded_ = std::make_unique<LoadedTree>(m);
+    if (solver == Solver::Dense || has_many_couplings(m) || m.rows > 0 || !m.users.empty()) {
+      dense_ = midpoint_dense(m);
     } else {
-      plain_ = std::make_unique<PlainTree>(m);
+      tree_ = midpoint_tree(m);
     }
   }
 
@@ -43,7 +37,7 @@ class MidpointScheme {
   void set_prescribed(const std::vector<char>& velocities) {
     prescribed_ = velocities;
     coupled_ = m_.rows > 0 || std::find(velocities.begin(), velocities.end(), char(1)) != velocities.end();
-    if (coupled_ && !dense_) plain_.reset(), loaded_.reset(), dense_ = std::make_unique<MidpointDense>(m_);
+    if (coupled_ && !dense_) tree_.reset(), dense_ = midpoint_dense(m_);
   }
 
   void begin(double, const double* q, const double* p, const double* tau, const double* inputs) {
@@ -95,12 +89,10 @@ class MidpointScheme {
   }
 
   void direction(double h, const double* q0, const double* q1, double* delta) {
-    if (plain_) plain_->direction(mid_, h, q0, q1, r_.data(), delta);
-    if (loaded_) loaded_->direction(mid_, h, q0, q1, r_.data(), delta);
-    if (dense_ && !coupled_) dense_->direction(mid_, h, q0, q1, r_.data(), delta);
-    if (!coupled_) return;
-    const Eigen::MatrixXd N = dense_->matrix(mid_, h, q0, q1);
-    rows_.solve_dense(N.data(), prescribed_, start_, end_, r_.data(), delta);
+    const StepEnds<double> step{h, q0, q1};
+    if (tree_) return tree_->compute(mid_, step, r_.data(), delta);
+    if (!coupled_) return dense_->compute(mid_, step, r_.data(), delta);
+    rows_.solve_dense(dense_->matrix(mid_, step), prescribed_, start_, end_, r_.data(), delta);
   }
 
   // p' = D₂ L_d + f⁺, at the last evaluation.
@@ -119,9 +111,6 @@ class MidpointScheme {
   const std::vector<double>& scale() const { return scale_; }
 
  private:
-  using PlainTree = MidpointTree<3, 3>;
-  using LoadedTree = MidpointTree<6, 4>;
-
   const Model& m_;
   MidpointState<double> mid_;
   std::vector<double> p0_, r_, scale_, impulse_, impulse_size_, reaction_;
@@ -129,10 +118,9 @@ class MidpointScheme {
   std::vector<char> prescribed_;  // of each velocity: its coordinate is prescribed
   bool coupled_ = false;          // are there rows or prescribed velocities?
   StepRows rows_;
-  Workspace<double> start_, end_;  // poses at the step's ends, where there are rows
-  std::unique_ptr<PlainTree> plain_;
-  std::unique_ptr<LoadedTree> loaded_;
-  std::unique_ptr<MidpointDense> dense_;
+  Workspace<double> start_, end_;            // poses at the step's ends, where there are rows
+  std::unique_ptr<MidpointDirection> tree_;  // or
+  std::unique_ptr<MidpointMatrix> dense_;
 };
 
 }  // namespace symplectree

@@ -65,7 +65,7 @@ struct MidpointState {
   // D L, ∂L/∂v and f, where everything has been placed.
   void forces() {
     joint_elements();
-    if (m.acts_on_bodies()) body_elements();
+    if (m.acts_on_bodies()) split_element_wrenches(m, inputs.data(), at, conservative, springs, loads);
     for (int i = 1; i < m.size(); ++i) {
       P[i] = {inertia[i] * at.V[i].angular, T(m.bodies[i].mass) * at.V[i].linear};
       moment[i] = {};
@@ -147,11 +147,9 @@ struct MidpointState {
     std::fill(dq.begin(), dq.end(), T(0));
     std::fill(f.begin(), f.end(), T(0));
     if (!conservative) std::copy(tau.begin(), tau.end(), f.begin());
-    for (const JointSpringOf<R>& s : m.joint_springs) add_force(s, q.data(), 1, dq.data());
+    add_spring_forces(m, q.data(), 1, dq.data());
     if (!m.users.empty()) user_elements();
-    if (conservative) return;
-    for (const JointDamperOf<R>& d : m.joint_dampers) add_force(d, v.data(), 1, f.data());
-    for (const JointForceOf<R>& e : m.joint_forces) add_force(e, inputs.data(), 1, f.data());
+    if (!conservative) add_drive_forces(m, v.data(), inputs.data(), 1, f.data());
   }
 
   void user_elements() {
@@ -168,20 +166,6 @@ struct MidpointState {
         user_.evaluate(u, potential ? 1 : 0, q.data(), v.data());
         for (int k = 0; k < u.size(); ++k) (potential ? dq : f)[u.v[k]] += potential ? -user_.first[k] : user_.value[k];
       }
-    }
-  }
-
-  void body_elements() {
-    for (int i = 1; i < m.size(); ++i) springs[i] = loads[i] = {};
-    for_pair_tensions(m, at, [&](const auto& row, const Gauge<T>& g, const T& spring, const T& damper) {
-      add_gauge(row, g, -spring, springs);
-      if (!vanishes(row.damping) && !conservative) add_gauge(row, g, -damper, loads);
-    });
-    if (conservative) return;
-    for (const WrenchOf<R>& row : m.wrenches) {
-      const Spatial<T> wrench = world_wrench(row, inputs.data(), at);
-      loads[row.point.body] += force_at(position(row.point, at), wrench.linear, row.point.body, at);
-      loads[row.point.body].angular += wrench.angular;
     }
   }
 

@@ -1,5 +1,5 @@
 // How the wrenches of an element between two bodies (elements/pair_elements.hpp) change when these move: a sum of terms
-// E Tᵀ, E of wrenches and T of motions, with the names of midpoint_newton.hpp.
+// E Tᵀ, E of wrenches and T of motions, with the names of midpoint_newton.cpp.
 //
 // A pair exerts a vector f on b and −f on a: a force at a point of each or, where it holds on to axes, a torque.
 //   A force changes with the difference of the points' ways, and else stays what it is in the world (add_turning).

@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 
+#include "dynamics/aba.hpp"
 #include "integrators/body_action/step_rows.hpp"
 #include "integrators/momentum_noise.hpp"
 #include "integrators/reduced/reduced_newton.hpp"

@@ -48,7 +48,13 @@ struct RowsOf {
   // Does any element act on bodies, not on coordinates?
   bool acts_on_bodies() const { return !wrenches.empty() || has_pairs(); }
 
-  bool has_pairs() const { return pairs() > 0; }
+  bool has_pairs() const {
+    bool any = false;
+#define SYMPLECTREE_ANY(Row, name) any = any || !name.empty();
+    SYMPLECTREE_PAIR_KINDS(SYMPLECTREE_ANY)
+#undef SYMPLECTREE_ANY
+    return any;
+  }
   int pairs() const {
     std::size_t count = 0;
 #define SYMPLECTREE_COUNT(Row, name) count += name.size();

@@ -9,21 +9,21 @@
 // coordinate nearer the root turns the other's way of the carried mass: it needs no linear part of ξ. Elimination:
 //   U = A s + c,  u = Aᵀ s̄ + d,  D = s̄ᵀ A s + O,  A_λ += Xᵀ (A − U D⁻¹ uᵀ) X.
 // Of pairs and wrenches see midpoint_loads.hpp.
-#pragma once
-
-#include <memory>
-
 #include "dense/dense_solvers.hpp"
 #include "dynamics/lagrangian_derivatives.hpp"
-#include "integrators/body_action/tree_elimination.hpp"
+#include "elements/joint_damper.hpp"
+#include "integrators/midpoint/midpoint_direction.hpp"
 #include "integrators/midpoint/midpoint_loads.hpp"
+#include "model/rows/joint_spring.hpp"
 #include "spatial/block_matrix.hpp"
+#include "spatial/matrix6.hpp"
 
 namespace symplectree {
+namespace {
 
 // The elimination, with R blocks of y and C of x: 3 and 3, or 6 and 4 with pairs and wrenches.
 template <int R, int C>
-class MidpointTree {
+class MidpointTree final : public MidpointDirection {
   static constexpr bool kLoads = C > 3;
 
  public:
@@ -39,9 +39,9 @@ class MidpointTree {
     }
   }
 
-  // δ with −∂r/∂q' δ = r.
-  void direction(const MidpointState<double>& mid, double h, const double* q0, const double* q1, const double* r,
-                 double* delta) {
+  void compute(const MidpointState<double>& mid, const StepEnds<double>& step, const double* r,
+               double* delta) override {
+    const auto [h, q0, q1] = step;
     std::fill(fresh_.begin(), fresh_.end(), 1);
     for (auto& g : g_) g = {};
     if constexpr (kLoads) {
@@ -277,5 +277,14 @@ class MidpointTree {
   std::unique_ptr<MidpointLoads> loads_;        // where there are pairs or wrenches
   std::vector<double> small_, right_, lambda_;  // of couplings; small_ column by column
 };
+
+}  // namespace
+
+std::unique_ptr<MidpointDirection> midpoint_tree(const Model& m) {
+  if (m.acts_on_bodies()) return std::make_unique<MidpointTree<6, 4>>(m);
+  return std::make_unique<MidpointTree<3, 3>>(m);
+}
+
+bool has_many_couplings(const Model& m) { return 3 * MidpointLoads::springs_and_dampers(m) > m.nv; }
 
 }  // namespace symplectree
