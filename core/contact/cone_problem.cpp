@@ -73,6 +73,12 @@ double ConeProblem::residual(const double* y, const double* at) const {
   return largest / scale_;
 }
 
+double ConeProblem::violation(const double* y, const double* at) const {
+  double largest = 0;
+  for_residuals(y, at, [&](int i, double r) { largest = std::max(largest, std::fabs(r) / rho_[i]); });
+  return largest;
+}
+
 bool ConeProblem::is_within(const double* y, const double* at, const double* allowed) const {
   bool within = true;
   for_residuals(y, at, [&](int i, double r) { within = within && std::fabs(r) <= allowed[i]; });

@@ -38,6 +38,8 @@ class ConeProblem {
   void prepare();
   // The largest |x − proj(x − ρ y)| for given y, relative to `scale`: zero at a solution.
   double residual(const double* y, const double* at) const;
+  // The largest |x − proj(x − ρ y)|/ρ: what is left, as a value of y.
+  double violation(const double* y, const double* at) const;
   // Is |x − proj(x − ρ y)| of every row at most what is allowed (rows)?
   bool is_within(const double* y, const double* at, const double* allowed) const;
   double step(int row) const { return rho_[row]; }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kIterations = 40;      // of the impulses of a step
 constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kNearRounding = 1e-8;  // the same, where it no longer falls
+constexpr double kStill = 1e-13, kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
+constexpr double kTold = 1e-11;          // changes of gaps and displacements that say something of the slope [m or rad]
 constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
 constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
 constexpr int kPatience = 3;         // iterations with a slope of steps before
@@ -52,6 +53,7 @@ ContactRun::ContactRun(const Model& m, std::unique_ptr<Run> free, bool located)
                     m.joint_frictions.empty()),
       unilateral_(m), dynamics_(m), start_(m), first_(m), begin_(m), end_(m), impulse_(m.nv), column_(m.nv),
       no_rates_(m.nv), moved_(m.nv), v_(m.nv), a_(m.nv), change_(m.nv) {
+  still_ = m.rows > 0 ? kStillInLoops : kStill;
   impacts = std::make_shared<std::vector<ImpactRecord>>();
 }
 
@@ -78,7 +80,8 @@ void ContactRun::place(const double* q, Workspace<double>& at) const {
 bool ContactRun::step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) {
   first_ = state();
   const std::vector<Unilateral> before = active_;
-  const auto later = [t](const ImpactRecord& impact) { return impact.t >= t; };
+  const auto later = [t](const ImpactRecord& impact) { return impact.begin >= t; };
+  begun_ = t;
   std::erase_if(*impacts, later);  // of steps that were not to be
   if (advance({t, h, &forces, motion})) return true;
   std::erase_if(*impacts, later);
@@ -150,7 +153,7 @@ bool ContactRun::find_closed() {
   unilateral_.add_frictions(now);
   unilateral_.find(q, begin_, kTouching, now);
   for (Unilateral& u : now)
-    if (const Unilateral* before = find(active_, u)) std::copy(before->begin, before->begin + 3, u.begin);
+    if (const Unilateral* before = find(active_, u)) u.take_impulses(*before);
   active_ = std::move(now);
   known_ = true;
   built_ = active_.empty();
@@ -207,22 +210,23 @@ bool ContactRun::take(const Span& span, bool only_closed) {
     }
     problem_.prepare();
     const double remains = problem_.residual(y_.data(), x_.data());
-    const bool stands = k > 1 && remains <= kNearRounding && !(remains < 0.5 * before);
-    if (!grown && (stands || is_solved())) {
-      int at = 0;
-      for (Unilateral& u : active_) {
-        std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
-        at += unilateral_.rows(u);
-      }
-      return true;
-    }
+    const bool small = problem_.violation(y_.data(), x_.data()) <= still_, stands = k > 1 && !(remains < 0.5 * before);
+    if (!grown && ((small && stands) || is_solved())) return keep_impulses(), true;
     if (!std::isfinite(remains) || (k > 5 * kPatience && !(remains < 0.9 * before))) return false;
     before = remains;
     last_x_ = x_, last_y_ = y_;
-    if (!problem_.solve()) return false;
+    if (!problem_.solve()) return small && !grown ? (keep_impulses(), true) : false;  // redundant rows differ by rounding
     x_ = problem_.x;
   }
   return false;
+}
+
+void ContactRun::keep_impulses() {
+  int at = 0;
+  for (Unilateral& u : active_) {
+    std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
+    at += unilateral_.rows(u);
+  }
 }
 
 void ContactRun::begin_problem(double h) {
@@ -261,13 +265,21 @@ bool ContactRun::same_parts() const {
 // Broyden's update of the slope by the last change of impulses.
 void ContactRun::learn() {
   const int n = static_cast<int>(x_.size());
-  double square = 0;
-  for (int i = 0; i < n; ++i) square += (x_[i] - last_x_[i]) * (x_[i] - last_x_[i]);
-  if (!(square > 1e-14 * problem_.scale() * problem_.scale())) return;  // rounding says nothing
-  for (int i = 0; i < n && square > 0; ++i) {
+  std::vector<double> expected(n);
+  double square = 0, largest = 0;
+  for (int i = 0; i < n; ++i) {
+    square += (x_[i] - last_x_[i]) * (x_[i] - last_x_[i]);
+    for (int j = 0; j < n; ++j) expected[i] += slope_[static_cast<std::size_t>(n) * i + j] * (x_[j] - last_x_[j]);
+    largest = std::max(largest, std::fabs(expected[i]));
+  }
+  if (!(largest > kTold)) return;  // rounding says nothing
+  for (int i = 0; i < n; ++i) {
+    const double off = y_[i] - last_y_[i] - expected[i];
+    if (!(std::fabs(off) < largest)) return;  // nor does a step that went elsewhere
+  }
+  for (int i = 0; i < n; ++i) {
+    const double off = y_[i] - last_y_[i] - expected[i];
     double* row = &slope_[static_cast<std::size_t>(n) * i];
-    double off = y_[i] - last_y_[i];
-    for (int j = 0; j < n; ++j) off -= row[j] * (x_[j] - last_x_[j]);
     for (int j = 0; j < n; ++j) row[j] += off / square * (x_[j] - last_x_[j]);
   }
 }
@@ -395,7 +407,7 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
         lost -= 0.5 * x[k] * (u[k] + after);
       }
       const bool contact = part.source == Unilateral::Source::Contact;
-      impacts->push_back({span.t + elapsed, contact ? 1 : 0, part.index, x[at],
+      impacts->push_back({span.t + elapsed, begun_, contact ? 1 : 0, part.index, x[at],
                                  contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
     }
     at += n;
@@ -442,8 +454,7 @@ bool ContactRun::project_end(double h) {
   unilateral_.add_frictions(now);
   now.insert(now.end(), touching_.begin(), touching_.end());
   for (Unilateral& u : now)
-    if (const Unilateral* before = find(active_, u))
-      std::copy(before->begin, before->begin + 3, u.begin), std::copy(before->end, before->end + 3, u.end);
+    if (const Unilateral* before = find(active_, u)) u.take_impulses(*before);
   active_ = std::move(now);
   std::swap(begin_, end_);
   known_ = built_ = true;
@@ -483,7 +494,7 @@ void ContactRun::carry(RunMemory& memory) {
     numbers.insert(numbers.end(), u.begin, u.begin + 3);
     numbers.insert(numbers.end(), u.end, u.end + 3);
   }
-  memory(numbers);
+  memory(numbers, slope_, slope_h_, slope_parts_);
   if (!memory.reading()) return;
   active_.clear(), known_ = built_ = false;
   for (std::size_t k = 0; k + 9 <= numbers.size(); k += 9) {

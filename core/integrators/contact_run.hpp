@@ -72,6 +72,7 @@ class ContactRun final : public Run {
   // `y_` of the last step; does anything new get impulses?
   bool evaluate_step(bool only_closed);
   bool is_solved() const;
+  void keep_impulses();
   void begin_problem(double h);
   void find_slope(double h);
   bool same_parts() const;
@@ -89,6 +90,8 @@ class ContactRun final : public Run {
   const Model& m_;
   std::unique_ptr<Run> run_;
   bool located_, conservative_;
+  double begun_ = 0;  // when the present step began
+  double still_;  // what may be left of gaps and displacements, where no less is found [m or rad]
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
   RunState start_, first_;
