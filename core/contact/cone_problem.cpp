@@ -12,7 +12,7 @@ constexpr double kRegular = 1e-7;  // compliance in Newton's matrix, relative to
 constexpr double kSolved = 1e-13;  // residual relative to the scale of impulses: as good as rounding
 constexpr double kGood = 1e-10;    // and good enough
 constexpr double kKeep = 1e-5;     // residual from which on the last factors serve again
-constexpr int kIterations = 30, kCuts = 6, kRises = 8, kProximal = 600;
+constexpr int kIterations = 30, kCuts = 6, kRises = 8, kFull = 3, kProximal = 600;
 
 }  // namespace
 
@@ -256,7 +256,10 @@ bool ConeProblem::newton(Compliance soft, double tolerance, double stalled, int 
       reached = measure(tried_, soft);
       if (reached < r * (1 - 0.1 * fraction) || reached <= tolerance) break;
       if (kept) break;
-      if (r <= stalled) return at = least < r ? best_ : at, true;
+      if (r <= stalled) {  // perhaps rounding; full steps show
+        if (++rises > kFull) return at = best_, true;
+        break;
+      }
       if (cut == kCuts) {
         if (++rises > kRises) return at = best_, least <= stalled;
         tried_ = next_;
