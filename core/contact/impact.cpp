@@ -46,7 +46,9 @@ bool Impact::inelastic(const std::vector<double>& u, std::vector<double>& x) {
   for (const ImpactPart& p : *parts_)
     parts.push_back(p.friction > 0 ? ConeProblem::Part{ConeProblem::Kind::Contact, p.friction}
                                    : ConeProblem::Part{ConeProblem::Kind::Limit, 0});
-  problem_.begin(parts);
+  std::vector<int> sizes;
+  for (const ImpactPart& p : *parts_) sizes.push_back(p.friction > 0 ? 3 : 1);
+  problem_.begin(parts, RowGroups::of(W_->data(), sizes));
   problem_.W = *W_, problem_.y0 = u;
   if (!problem_.solve()) return false;
   x = problem_.x;

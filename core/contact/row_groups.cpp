@@ -27,6 +27,15 @@ RowGroups RowGroups::of(const double* W, const std::vector<int>& sizes) {
   return groups;
 }
 
+void RowGroups::copy(const double* from, double factor, double* to) const {
+  const std::size_t n = rows();
+  for (int g = 0; g < size(); ++g)
+    for (int i = first[g]; i < first[g + 1]; ++i)
+      for_columns(g, [&](int j, int end) {
+        for (; j < end; ++j) to[n * i + j] = factor * from[n * i + j];
+      });
+}
+
 void RowGroups::multiply(const double* W, const double* x, const double* y0, double* y) const {
   const int n = rows();
   for (int g = 0; g < size(); ++g)

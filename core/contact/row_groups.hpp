@@ -26,6 +26,9 @@ struct RowGroups {
     for (int k = start[g]; k < start[g + 1]; ++k) f(first[others[k]], first[others[k] + 1]);
   }
 
+  // to ← factor · from, matrices of these groups.
+  void copy(const double* from, double factor, double* to) const;
+
   // y ← W x + y₀.
   void multiply(const double* W, const double* x, const double* y0, double* y) const;
 };

@@ -48,7 +48,7 @@ ContactRun::ContactRun(const Model& m, std::unique_ptr<Run> free, bool located)
     : m_(m), run_(std::move(free)), located_(located),
       conservative_(!m.user_forces && m.joint_dampers.empty() && !has_damped_pairs(m) && m.actuators.empty() &&
                     m.joint_frictions.empty()),
-      unilateral_(m), dynamics_(m), start_(m), first_(m), begin_(m), end_(m), impulse_(m.nv), column_(m.nv),
+      unilateral_(m), dynamics_(m), start_(m), first_(m), begin_(m), end_(m), matrix_(m), impulse_(m.nv), column_(m.nv),
       no_rates_(m.nv), moved_(m.nv), v_(m.nv), a_(m.nv), change_(m.nv) {
   impacts = std::make_shared<std::vector<ImpactRecord>>();
 }
@@ -178,7 +178,8 @@ void ContactRun::drop_separating(const std::vector<double>& rate) {
 bool ContactRun::take(const Span& span, bool only_closed) {
   const double h = span.h;
   if (!active_.empty() && !built_) build(active_, start_.q.data(), begin_), built_ = true;
-  x_.clear(), slope_.clear();
+  x_.clear();
+  bool sloped = false;  // is problem_.W that of this step?
   for (const Unilateral& u : active_) x_.insert(x_.end(), u.begin, u.begin + unilateral_.rows(u));
   double before = INFINITY;
   for (int k = 0; k < kIterations; ++k) {
@@ -189,22 +190,21 @@ bool ContactRun::take(const Span& span, bool only_closed) {
     if (!run_->step(span.t, h, BeforeImpulse(*span.forces, span.t, change_), span.motion)) return false;
     const bool grown = evaluate_step(only_closed);
     if (active_.empty()) return true;
-    if (grown) build(active_, start_.q.data(), begin_), slope_.clear();
-    if (slope_.empty()) {
+    if (grown) build(active_, start_.q.data(), begin_), sloped = false;
+    if (!sloped) {
       std::vector<ConeProblem::Part> parts;
       for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
-      problem_.begin(parts);
-      slope_.resize(W_.size());
-      for (std::size_t e = 0; e < W_.size(); ++e) slope_[e] = h * W_[e];
+      problem_.begin(parts, groups_);
+      groups_.copy(W_.data(), h, problem_.W.data());
+      sloped = true;
     } else {
       learn();
     }
     const int n = problem_.rows();
-    problem_.W = slope_, problem_.x = x_;
-    for (int i = 0; i < n; ++i) {
-      problem_.y0[i] = y_[i];
-      for (int j = 0; j < n; ++j) problem_.y0[i] -= slope_[static_cast<std::size_t>(n) * i + j] * x_[j];
-    }
+    last_x_.resize(n);
+    problem_.x = x_;
+    for (int i = 0; i < n; ++i) last_x_[i] = -x_[i];
+    groups_.multiply(problem_.W.data(), last_x_.data(), y_.data(), problem_.y0.data());
     problem_.prepare();
     if (!grown && is_solved()) {
       int at = 0;
@@ -224,16 +224,25 @@ bool ContactRun::take(const Span& span, bool only_closed) {
   return false;
 }
 
-// Broyden's update of the slope by the last change of impulses.
+// Broyden's update of the slope by the last change of impulses, in each row where it is not zero (Schubert 1970).
 void ContactRun::learn() {
   const int n = static_cast<int>(x_.size());
-  double square = 0;
-  for (int i = 0; i < n; ++i) square += (x_[i] - last_x_[i]) * (x_[i] - last_x_[i]);
-  for (int i = 0; i < n && square > 0; ++i) {
-    double* row = &slope_[static_cast<std::size_t>(n) * i];
-    double off = y_[i] - last_y_[i];
-    for (int j = 0; j < n; ++j) off -= row[j] * (x_[j] - last_x_[j]);
-    for (int j = 0; j < n; ++j) row[j] += off / square * (x_[j] - last_x_[j]);
+  for (int i = 0; i < n; ++i) last_x_[i] = x_[i] - last_x_[i];
+  for (int g = 0; g < groups_.size(); ++g) {
+    double square = 0;
+    groups_.for_columns(g, [&](int j, int end) {
+      for (; j < end; ++j) square += last_x_[j] * last_x_[j];
+    });
+    for (int i = groups_.first[g]; i < groups_.first[g + 1] && square > 0; ++i) {
+      double* row = &problem_.W[static_cast<std::size_t>(n) * i];
+      double off = y_[i] - last_y_[i];
+      groups_.for_columns(g, [&](int j, int end) {
+        for (; j < end; ++j) off -= row[j] * last_x_[j];
+      });
+      groups_.for_columns(g, [&](int j, int end) {
+        for (; j < end; ++j) row[j] += off / square * last_x_[j];
+      });
+    }
   }
 }
 
@@ -373,11 +382,21 @@ void ContactRun::build(const std::vector<Unilateral>& parts, const double* q, co
   const int nv = m_.nv;
   int n = 0, row = 0;
   for (const Unilateral& u : parts) n += unilateral_.rows(u);
-  J_.resize(static_cast<std::size_t>(n) * nv), W_.resize(static_cast<std::size_t>(n) * n);
+  J_.resize(static_cast<std::size_t>(n) * nv);
   for (const Unilateral& u : parts) {
     unilateral_.jacobian(u, at, &J_[static_cast<std::size_t>(row) * nv]);
     row += unilateral_.rows(u);
   }
+  if (dynamics_.is_free()) {
+    rows_.clear();
+    for (const Unilateral& u : parts) {
+      const auto [a, b] = unilateral_.bodies(u);
+      rows_.push_back({unilateral_.rows(u), a, b});
+    }
+    return matrix_.form(rows_, J_.data(), dynamics_.eliminated(q), W_, groups_);
+  }
+  groups_ = RowGroups::whole(n);
+  W_.resize(static_cast<std::size_t>(n) * n);
   for (int i = 0; i < n; ++i) {
     dynamics_.velocity(q, &J_[static_cast<std::size_t>(i) * nv], no_rates_.data(), column_.data());
     for (int k = 0; k < n; ++k) {
@@ -416,8 +435,8 @@ bool ContactRun::project_end(double h) {
   build(active_, q1, begin_);
   std::vector<ConeProblem::Part> parts;
   for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
-  problem_.begin(parts);
-  problem_.W = W_;
+  problem_.begin(parts, groups_);
+  groups_.copy(W_.data(), 1, problem_.W.data());
   run_->velocity(v_.data());
   rates(problem_.y0);
   int at = 0;
@@ -433,10 +452,9 @@ bool ContactRun::project_end(double h) {
     std::copy(&problem_.x[at], &problem_.x[at] + unilateral_.rows(u), u.end);
     at += unilateral_.rows(u);
   }
-  const std::size_t n = problem_.x.size();
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) problem_.y0[i] += W_[n * i + j] * problem_.x[j];
-  drop_separating(problem_.y0);
+  y_.resize(problem_.x.size());
+  groups_.multiply(W_.data(), problem_.x.data(), problem_.y0.data(), y_.data());
+  drop_separating(y_);
   return true;
 }
 
