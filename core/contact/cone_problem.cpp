@@ -8,10 +8,11 @@
 namespace symplectree {
 namespace {
 
-constexpr double kRegular = 1e-7;  // compliance in Newton's matrix, relative to the diagonal of W
+constexpr double kRegular = 1e-8;  // compliance in Newton's matrix, relative to the diagonal of W
 constexpr double kSolved = 1e-13;  // residual relative to the scale of impulses: as good as rounding
 constexpr double kGood = 1e-10;    // and good enough
 constexpr double kKeep = 1e-5;     // residual from which on the last factors serve again
+constexpr double kGrowth = 1e4;    // of impulses beyond their first scale, of which account is taken
 constexpr int kIterations = 30, kCuts = 6, kRises = 8, kFull = 3, kProximal = 600;
 
 }  // namespace
@@ -75,7 +76,8 @@ void ConeProblem::for_residuals(const double* y, const double* at, F&& r) const 
     if (p.kind == Kind::Limit || p.kind == Kind::Friction) continue;
     const int t = tangent(p);
     const double z1 = at[t] - rho_[t] * y[t], z2 = at[t + 1] - rho_[t] * y[t + 1];
-    const double length = std::sqrt(z1 * z1 + z2 * z2), most = radius(p, at), factor = length <= most ? 1 : most / length;
+    const double length = std::sqrt(z1 * z1 + z2 * z2), most = radius(p, at),
+                 factor = length <= most ? 1 : most / length;
     r(t, at[t] - factor * z1), r(t + 1, at[t + 1] - factor * z2);
   }
 }
@@ -241,6 +243,14 @@ void ConeProblem::slide(const Slip& s) {
 // few times, since pieces may change for the better only after a rise. Done at `tolerance`, or below `stalled` when
 // it falls no more.
 bool ConeProblem::newton(Compliance soft, double tolerance, double stalled, int most, std::vector<double>& at) {
+  const double factors[] = {tolerance, stalled};
+  const auto allow = [&](const std::vector<double>& x) {  // relative to impulses that have grown
+    double largest = scale_;
+    for (const double e : x) largest = std::max(largest, std::fabs(e));
+    const double growth = std::min(largest / scale_, kGrowth);
+    tolerance = growth * factors[0], stalled = growth * factors[1];
+  };
+  allow(at);
   double r = measure(at, soft), least = r;
   best_ = at;
   int rises = 0;
@@ -254,6 +264,7 @@ bool ConeProblem::newton(Compliance soft, double tolerance, double stalled, int 
     for (int cut = 0; cut <= kCuts; ++cut, fraction *= 0.5) {
       for (int i = 0; i < rows_; ++i) tried_[i] = at[i] + fraction * (next_[i] - at[i]);
       reached = measure(tried_, soft);
+      if (reached < r) allow(tried_);
       if (reached < r * (1 - 0.1 * fraction) || reached <= tolerance) break;
       if (kept) break;
       if (r <= stalled) {  // perhaps rounding; full steps show

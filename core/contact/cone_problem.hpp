@@ -9,8 +9,8 @@
 // Solved by a semismooth Newton method on x = proj(x − ρ y) (Alart and Curnier 1991), from the last impulses, else from
 // sweeps of projected Gauss–Seidel. Where that cycles, by proximal steps: the problem with some compliance about the
 // present impulses, c · diag(W) (x − x₀) added to y, has one solution if c is large; it is solved again and again about
-// the last solution, with c as small as Newton's method allows. W may be singular, as under a table with four legs: then
-// impulses are those nearest to where the iteration began.
+// the last solution, with c as small as Newton's method allows. W may be singular, as under a table with four legs:
+// then impulses are those nearest to where the iteration began.
 #pragma once
 
 #include <vector>
@@ -59,8 +59,8 @@ class ConeProblem {
     double bound;
   };
 
-  // What slides: the first of its two tangents, where that stands in the system, µ (0 of a disc), µ xₙ or the bound, this
-  // over |z_t|, and the direction of z_t.
+  // What slides: the first of its two tangents, where that stands in the system, µ (0 of a disc), µ xₙ or the bound,
+  // this over |z_t|, and the direction of z_t.
   struct Slip {
     int row, place, group;
     double mu, radius, turn, d[2];

@@ -32,9 +32,9 @@ class GroupedLu {
 
   int n_ = 0;
   std::vector<int> first_, order_;
-  std::vector<std::vector<int>> later_;            // of each group: those after it that it acts on when it is eliminated
-  std::vector<std::pair<int, int>> fill_;          // blocks that elimination fills
-  std::vector<double> A_, inverse_;                // inverse_: of the pivots
+  std::vector<std::vector<int>> later_;    // of each group: those after it that it acts on when it is eliminated
+  std::vector<std::pair<int, int>> fill_;  // blocks that elimination fills
+  std::vector<double> A_, inverse_;        // inverse_: of the pivots
   std::vector<int> swap_;
   mutable std::vector<double> work_;
 };
