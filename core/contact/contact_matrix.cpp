@@ -88,13 +88,15 @@ void ContactMatrix::form(const std::vector<Part>& parts, const double* J, const 
   for (g = 0; g < groups.size(); ++g)
     for (int k = groups.start[g]; k < groups.start[g + 1] && groups.others[k] <= g; ++k) {
       const int h = groups.others[k];
+      Range shared[4];
+      int count = 0;
+      for_shared(supports_[g], supports_[h], [&](int low, int high) { shared[count++] = {low, high}; });
       for (int i = groups.first[g]; i < groups.first[g + 1]; ++i)
         for (int j = groups.first[h]; j < std::min(groups.first[h + 1], i + 1); ++j) {
           const double *z = &Z_[static_cast<std::size_t>(i) * nv], *o = &Z_[static_cast<std::size_t>(j) * nv];
           double sum = 0;
-          for_shared(supports_[g], supports_[h], [&](int v, int high) {
-            for (; v < high; ++v) sum += z[v] * o[v];
-          });
+          for (int c = 0; c < count; ++c)
+            for (int v = shared[c].low; v < shared[c].high; ++v) sum += z[v] * o[v];
           W[n * i + j] = W[n * j + i] = sum;
         }
     }

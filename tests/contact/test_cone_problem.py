@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.reference.cone_problem import gauss_seidel, random_problem, violations
 
 from symplectree import _core
-from tests.reference.cone_problem import gauss_seidel, random_problem, violations
 
 
 def solve(kinds, bounds, W, y0, x=None):

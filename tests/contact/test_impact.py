@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.reference.cone_problem import violations
 
 from symplectree import _core
-from tests.reference.cone_problem import violations
 
 
 def impact(frictions, restitutions, W, u):

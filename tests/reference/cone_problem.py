@@ -60,7 +60,7 @@ def random_problem(rng, *, parts, bodies, ratio=1.0, friction=2.0):
     kinds = list(rng.choice(["limit", "friction", "disc", "contact"], parts, p=[0.1, 0.1, 0.1, 0.7]))
     bounds = [0.0 if k == "limit" else friction * rng.random() if k == "contact" else rng.exponential() for k in kinds]
     J = np.zeros((sum(ROWS[k] for k in kinds), 6 * bodies))
-    for kind, rows in zip(kinds, slices(kinds), strict=True):
+    for rows in slices(kinds):
         a, b = rng.integers(bodies), rng.integers(-1, bodies)
         axes = np.linalg.qr(rng.normal(size=(3, 3)))[0][3 - (rows.stop - rows.start) :]
         for body, sign in ((a, 1.0), (b, -1.0)) if b not in (-1, a) else ((a, 1.0),):
