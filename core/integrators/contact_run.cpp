@@ -12,8 +12,10 @@ namespace {
 
 constexpr int kIterations = 40;      // of the impulses of a step
 constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kTouching = 1e-10;  // gaps that count as closed [m or rad]
+constexpr double kNearRounding = 1e-8;  // the same, where it no longer falls
+constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
 constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
+constexpr int kPatience = 3;         // iterations with a slope of steps before
 constexpr double kResting = 1e-9;    // rates of gaps that count as rest [m/s or rad/s]
 constexpr int kEvents = 16;          // impacts that are located in one step
 
@@ -179,7 +181,7 @@ bool ContactRun::take(const Span& span, bool only_closed) {
   const double h = span.h;
   if (!active_.empty() && !built_) build(active_, start_.q.data(), begin_), built_ = true;
   x_.clear();
-  bool sloped = false;  // is problem_.W that of this step?
+  if (h != slope_h_ || !same_parts()) slope_.clear();
   for (const Unilateral& u : active_) x_.insert(x_.end(), u.begin, u.begin + unilateral_.rows(u));
   double before = INFINITY;
   for (int k = 0; k < kIterations; ++k) {
@@ -190,23 +192,23 @@ bool ContactRun::take(const Span& span, bool only_closed) {
     if (!run_->step(span.t, h, BeforeImpulse(*span.forces, span.t, change_), span.motion)) return false;
     const bool grown = evaluate_step(only_closed);
     if (active_.empty()) return true;
-    if (grown) build(active_, start_.q.data(), begin_), sloped = false;
-    if (!sloped) {
-      std::vector<ConeProblem::Part> parts;
-      for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
-      problem_.begin(parts, groups_);
-      groups_.copy(W_.data(), h, problem_.W.data());
-      sloped = true;
-    } else {
+    if (grown) build(active_, start_.q.data(), begin_), slope_.clear();
+    if (grown || k == 0) begin_problem(h);
+    if (slope_.empty() || k == kPatience || k == 4 * kPatience) {
+      find_slope(h);
+    } else if (k > 0) {
       learn();
     }
     const int n = problem_.rows();
     last_x_.resize(n);
     problem_.x = x_;
+    groups_.copy(slope_.data(), 1, problem_.W.data());
     for (int i = 0; i < n; ++i) last_x_[i] = -x_[i];
     groups_.multiply(problem_.W.data(), last_x_.data(), y_.data(), problem_.y0.data());
     problem_.prepare();
-    if (!grown && is_solved()) {
+    const double remains = problem_.residual(y_.data(), x_.data());
+    const bool stands = k > 1 && remains <= kNearRounding && !(remains < 0.5 * before);
+    if (!grown && (stands || is_solved())) {
       int at = 0;
       for (Unilateral& u : active_) {
         std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
@@ -214,14 +216,49 @@ bool ContactRun::take(const Span& span, bool only_closed) {
       }
       return true;
     }
-    const double remains = problem_.residual(y_.data(), x_.data());
-    if (!std::isfinite(remains) || (k > 12 && !(remains < 0.9 * before))) return false;
+    if (!std::isfinite(remains) || (k > 5 * kPatience && !(remains < 0.9 * before))) return false;
     before = remains;
     last_x_ = x_, last_y_ = y_;
     if (!problem_.solve()) return false;
     x_ = problem_.x;
   }
   return false;
+}
+
+void ContactRun::begin_problem(double h) {
+  std::vector<ConeProblem::Part> parts;
+  for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
+  problem_.begin(parts, groups_);
+}
+
+// slope_ ← J ∂q'/∂p Jᵀ of the last step where it is known, else h J M⁻¹ Jᵀ.
+void ContactRun::find_slope(double h) {
+  const std::size_t n = x_.size(), nv = m_.nv;
+  slope_.assign(n * n, 0.0);
+  slope_h_ = h, slope_parts_.clear();
+  for (const Unilateral& u : active_) slope_parts_.push_back({static_cast<int>(u.source), u.index, u.id});
+  int g = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    while (groups_.first[g + 1] <= static_cast<int>(i)) ++g;
+    if (!run_->end_by_momentum(&J_[i * nv], column_.data())) {
+      return groups_.copy(W_.data(), h, slope_.data());
+    }
+    groups_.for_columns(g, [&](int k, int end) {
+      for (; k < end; ++k) {
+        double sum = 0;
+        for (std::size_t j = 0; j < nv; ++j) sum += J_[k * nv + j] * column_[j];
+        slope_[n * k + i] = sum;
+      }
+    });
+  }
+}
+
+// Is the slope that of the active parts?
+bool ContactRun::same_parts() const {
+  return std::equal(active_.begin(), active_.end(), slope_parts_.begin(), slope_parts_.end(),
+                    [](const Unilateral& u, const std::array<int, 3>& known) {
+                      return std::array<int, 3>{static_cast<int>(u.source), u.index, u.id} == known;
+                    });
 }
 
 // Broyden's update of the slope by the last change of impulses, in each row where it is not zero (Schubert 1970).
@@ -233,8 +270,9 @@ void ContactRun::learn() {
     groups_.for_columns(g, [&](int j, int end) {
       for (; j < end; ++j) square += last_x_[j] * last_x_[j];
     });
-    for (int i = groups_.first[g]; i < groups_.first[g + 1] && square > 0; ++i) {
-      double* row = &problem_.W[static_cast<std::size_t>(n) * i];
+    if (!(square > 1e-14 * problem_.scale() * problem_.scale())) continue;  // rounding says nothing
+    for (int i = groups_.first[g]; i < groups_.first[g + 1]; ++i) {
+      double* row = &slope_[static_cast<std::size_t>(n) * i];
       double off = y_[i] - last_y_[i];
       groups_.for_columns(g, [&](int j, int end) {
         for (; j < end; ++j) off -= row[j] * last_x_[j];
