@@ -61,6 +61,9 @@ class UnilateralRows {
   // J (rows × nv) where `u` is held.
   void jacobian(const Unilateral& u, const Workspace<double>& at, double* J) const;
 
+  // The two bodies that it acts on, 0 for none.
+  std::pair<int, int> bodies(const Unilateral& u) const;
+
   double friction(const Unilateral& u) const { return m_.contact_pairs[u.index].friction; }
   double restitution(const Unilateral& u) const;
 
