@@ -211,6 +211,7 @@ NB_MODULE(_core, m) {
   bind_derivatives(cls);
   bind_constraints(cls);
   bind_sensors(cls);
+  bind_activations(cls);
   bind_simulation(cls);
   bind_variational(m);
   bind_stepper(m);

@@ -44,6 +44,7 @@ from symplectree.elements import (
     CamConstraint,
     Damper,
     DistanceConstraint,
+    ForceLimit,
     FormulaConstraint,
     FormulaForce,
     FormulaPotential,
@@ -140,7 +141,7 @@ __all__ = [
     "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # actuators
-    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon",
+    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon", "ForceLimit",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",

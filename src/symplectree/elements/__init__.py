@@ -6,6 +6,7 @@ from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
+from symplectree.elements.force_limit import ForceLimit
 from symplectree.elements.formula import FormulaConstraint, FormulaForce, FormulaPotential
 from symplectree.elements.gear_constraint import GearConstraint
 from symplectree.elements.joint_damper import JointDamper
@@ -26,9 +27,9 @@ from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
     "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
-    "ElementTables", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint",
-    "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering", "Motor", "NonlinearSpring",
-    "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring", "ScrewConstraint",
-    "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce", "UserPotential", "VelocityServo",
-    "WeldConstraint",
+    "ElementTables", "ForceLimit", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint",
+    "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering", "Motor",
+    "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring",
+    "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce", "UserPotential",
+    "VelocityServo", "WeldConstraint",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from symplectree.elements.rows import (
     AngleRow,
     CoordinateRow,
     DistanceRow,
+    ForceLimitRow,
     JointDamperRow,
     JointForceRow,
     JointSpringRow,
@@ -70,6 +71,7 @@ class ElementTables:
     wrenches: list[WrenchRow] = field(default_factory=list)
     actuators: list[ActuatorRow] = field(default_factory=list)
     transmissions: list[TransmissionRow] = field(default_factory=list)
+    force_limits: list[ForceLimitRow] = field(default_factory=list)
     point_rows: list[PointRow] = field(default_factory=list)
     angle_rows: list[AngleRow] = field(default_factory=list)
     distance_rows: list[DistanceRow] = field(default_factory=list)

@@ -16,7 +16,7 @@ from symplectree.deprecation import warn_renamed
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.simulation.state import State, coordinate_of, state_at, velocity_of
+from symplectree.simulation.state import State, activation_of, coordinate_of, state_at, velocity_of
 from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Trajectory:
     | p | momenta, M(q) v | (K+1, nv) |
     | energy, kinetic, potential | with springs and rotors | (K+1,) J |
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
+    | activations | of actuators with a filter or integrator, `model.activations` | (K+1, names) |
     | multipliers | forces of the constraint rows (`model.rows`) at t[:-1]: Dhᵀλ acts on the mechanism | (K, rows) |
     | constraint_error | largest constraint row in its own unit | (K+1,) |
     | prescribed, prescribed_forces | names of prescribed coordinates; forces at t[:-1] that move them | (K, names) |
@@ -45,8 +46,8 @@ class Trajectory:
     | t_forces | the times of multipliers and prescribed_forces, t[:-1] | (K,) s |
 
     `traj["elbow"]` is the course of a coordinate, `traj.velocity("elbow")` its velocity, `traj.pose("tip")` that of a
-    frame, `traj.sensor("imu")` what a sensor shows; `traj[10:20]` are some of the rows, `traj[-1]` is one of them,
-    and `traj.at(3.2)` a state between.
+    frame, `traj.activation("servo")` that of an actuator, `traj.sensor("imu")` what a sensor shows; `traj[10:20]` are some
+    of the rows, `traj[-1]` is one of them, and `traj.at(3.2)` a state between.
 
     A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
     """
@@ -65,6 +66,7 @@ class Trajectory:
         prescribed: tuple[str, ...] = (),
         prescribed_forces: Array | None = None,
         rates: Array | None = None,
+        activations: Array | None = None,
         settings: Settings | None = None,
         restart: Restart | None = None,
     ) -> None:
@@ -76,6 +78,7 @@ class Trajectory:
         self.prescribed = prescribed
         self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
         self._multipliers, self.rates = multipliers, rates
+        self.activations = activations if activations is not None else np.zeros((len(t), len(model.activations)))
         self.settings, self.restart = settings, restart
         self.applied: Applied | None = None  # forces and prescribed motions, as long as they are known
         # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
@@ -115,7 +118,7 @@ class Trajectory:
                 f"a trajectory of {len(self)} states has no {shown(which)}; give the name of a coordinate, the number of a "
                 "row or a slice, or use at(t) for a time"
             ) from None
-        return State(self.model, self.t[row], self.q[row].copy(), self.v[row].copy())
+        return State(self.model, self.t[row], self.q[row].copy(), self.v[row].copy(), self.activations[row].copy())
 
     def _rows(self, which: slice) -> Trajectory:
         rows = np.arange(len(self))[which]
@@ -133,8 +136,9 @@ class Trajectory:
         )
         rates = None if self.rates is None else self.rates[rows]
         part = Trajectory(
-            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates, settings=settings
-        )
+            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates,
+            activations=self.activations[rows], settings=settings,
+        )  # fmt: skip
         part.applied = self.applied
         return part
 
@@ -150,6 +154,10 @@ class Trajectory:
     def velocity(self, name: str) -> Array:
         """The course of one velocity (K+1,), that of a coordinate that follows included, or of a joint's (K+1, nv)."""
         return velocity_of(self.model, self.q, self.v, name)
+
+    def activation(self, name: str) -> Array:
+        """The course of one actuator's activation (K+1,); raises ModelError for one that has none."""
+        return activation_of(self.model, self.activations, name)
 
     @property
     def t_forces(self) -> Array:

@@ -2,16 +2,16 @@
 
 | in the file | becomes |
 | --- | --- |
-| motor, position, velocity, general with fixed gain on a hinge, a slide or a fixed tendon | Motor, PositionServo, VelocityServo, Actuator of the same name, with gear, control range and force range; `actuatorfrcrange` of a joint with one actuator joins its force range |
+| motor, position, velocity, general with fixed gain on a hinge, a slide or a fixed tendon | Motor, PositionServo, VelocityServo, Actuator of the same name, with gear, control range and force range; `actuatorfrcrange` of a joint with one actuator joins its force range, and of one with several is a ForceLimit |
+| filter, filterexact, integrator, actrange | `filter` [s], `integrator`, `activation_range` of these; actearly says nothing about continuous motion |
 | motor or general without bias on a ball joint | Motor on its three velocities |
 | motor or general at a site | Thruster |
 | fixed tendon with stiffness or damping | Tendon |
 | equality of fixed tendons | FormulaConstraint |
 | gravcomp | SpatialWrench, which carries the weight or part of it |
 
-The input of an actuator with first-order dynamics (filter, integrator) is its activation; that it follows a control is
-left out, and said. Others are named in the one warning: muscles, adhesion, gains that depend on the state, other
-transmissions, spatial tendons.
+Others are named in the one warning: muscles, adhesion, gains that depend on the state, other transmissions, spatial
+tendons.
 """  # noqa: E501
 
 from collections.abc import Iterator
@@ -23,6 +23,7 @@ import numpy as np
 from symplectree.elements import (
     Actuator,
     Element,
+    ForceLimit,
     FormulaConstraint,
     Motor,
     PositionServo,
@@ -35,6 +36,8 @@ from symplectree.io.robots.limits import is_limited
 from symplectree.io.robots.poses import angle
 from symplectree.io.robots.reading import Reading, new_name
 from symplectree.io.robots.tree import joint_kind, reference_value
+
+FASTEST = 1e-15  # s: the least time constant of a filter, as MuJoCo has it
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,9 @@ def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
 
 def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -> None:
     """Add all actuators that can be represented, and note the others by name."""
-    import mujoco
-
     compiled = r.compiled if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
     alone = _driven_by_one(r, tendons)
-    limited = [joint for name, joint in joints.items() if _joint_limit(joint) is not None and name not in alone]
-    r.note("limits of the force of several actuators on a joint", [joint.name for joint in limited])
+    _add_force_limits(r, joints, alone)
     for index, actuator in enumerate(r.spec.actuators):
         name = new_name(actuator.name or f"{actuator.target}", r.element_names)
         element, reason = _element(r, actuator, joints, tendons, compiled, index)
@@ -91,8 +91,36 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
             element = replace(element, force_range=_within(element.force_range, (span[0], span[1])))  # type: ignore[attr-defined, call-arg]
         r.mechanism.add(replace(element, name=name))
         r.inputs.append(name)
-        if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
-            r.note("how activations follow controls (inputs are activations)", [name])
+        for what in ("delay", "damping", "armature"):
+            r.note(f"{what} of actuators", [name] if np.any(getattr(actuator, what, 0)) else [])
+
+
+def active_inputs(r: Reading) -> list[str | None]:
+    """Of each actuator of the file with an activation: the name that it has here, None where it was left out."""
+    import mujoco
+
+    pairs = zip(r.spec.actuators, r.inputs, strict=False)
+    return [name for actuator, name in pairs if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE]
+
+
+def _add_force_limits(r: Reading, joints: dict[str, Any], alone: set[str]) -> None:
+    """Add limits of what several actuators do to a joint together."""
+    import mujoco
+
+    kinds = mujoco.mjtTrn
+    plain = (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT, kinds.mjTRN_TENDON)
+    others = [actuator for actuator in r.spec.actuators if actuator.trntype not in plain]
+    for name, joint in joints.items():
+        limit = _joint_limit(joint)
+        if limit is None or name in alone or not list(r.spec.actuators):
+            continue
+        if others or joint_kind(joint) not in ("hinge", "slide"):
+            r.note("limits of the force of several actuators on a joint", [joint.name])
+        elif not limit[0] < limit[1]:
+            r.note("limits of the force on joints that are not in order", [joint.name])
+        else:
+            own = new_name(f"{name}.limit", r.element_names)
+            r.mechanism.add(ForceLimit(name, force_range=limit, name=own))
 
 
 def add_gravity_compensation(r: Reading) -> None:
@@ -175,6 +203,7 @@ def _element(
         return None, "whose bias is no affine function"
     limits: dict[str, Any] = dict(_ranges(r, actuator, compiled, index))
     gear = r.numbers(f"actuator {actuator.name!r}", actuator.gear)
+    limits |= _activation(r, actuator)
     if actuator.trntype == mujoco.mjtTrn.mjTRN_SITE:
         return _thruster(r, actuator, gear * gain[0], bias, limits)
     length = _driven(actuator, joints, tendons, gear, bool(np.any(bias)))
@@ -199,19 +228,38 @@ def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, Any]) -> Eleme
     return Actuator(**place, gain=gain, bias=(b0, b1, b2), **limits)
 
 
+def _activation(r: Reading, actuator: Any) -> dict[str, Any]:
+    """How the force follows the control, as our elements say it."""
+    import mujoco
+
+    kinds = mujoco.mjtDyn
+    if actuator.dyntype == kinds.mjDYN_NONE:
+        return {}
+    found: dict[str, Any] = {}
+    if is_limited(actuator, "actlimited", "actrange"):
+        found["activation_range"] = _pair(actuator.actrange)
+    if actuator.dyntype == kinds.mjDYN_INTEGRATOR:
+        return found | {"integrator": True}
+    time_constant = float(r.numbers(f"dynprm of actuator {actuator.name!r}", actuator.dynprm[0]))
+    return found | {"filter": max(time_constant, FASTEST)}
+
+
 def _thruster(r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[str, Any]) -> tuple[Element | None, str]:
+    import mujoco
+
     if actuator.refsite:
         return None, "between two sites"
     if np.any(bias) or actuator.target not in r.sites or not np.any(wrench):
         return None, "at sites, with a bias"
-    control = limits.get("control_range")
-    if (force := limits.get("force_range")) is not None:
+    if (force := limits.pop("force_range", None)) is not None:
+        if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
+            return None, "at sites, with an activation and a range of force"
         gain = float(actuator.gainprm[0])
         span = sorted(x / gain for x in force)
-        control = _within(control, (span[0], span[1]))
+        limits["control_range"] = _within(limits.get("control_range"), (span[0], span[1]))
     fx, fy, fz, tx, ty, tz = map(float, wrench)
     frame = r.sites[actuator.target].name
-    return Thruster(frame, force=(fx, fy, fz), torque=(tx, ty, tz), control_range=control), ""
+    return Thruster(frame, force=(fx, fy, fz), torque=(tx, ty, tz), **limits), ""
 
 
 def _driven(actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], gear: Any, biased: bool) -> Sum | None:
