@@ -41,6 +41,7 @@ from symplectree.dynamics import (
 from symplectree.elements import (
     Actuator,
     BodyWrench,
+    Cable,
     CamConstraint,
     Damper,
     DistanceConstraint,
@@ -141,7 +142,7 @@ __all__ = [
     "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # actuators
-    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon", "ForceLimit",
+    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon", "Cable", "ForceLimit",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",

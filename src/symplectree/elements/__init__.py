@@ -1,6 +1,7 @@
 """Springs, dampers, loads and constraints: one file per kind. `contract.py` says what an element must give."""
 
 from symplectree.elements.actuator import Actuator, Motor, PositionServo, VelocityServo
+from symplectree.elements.cable import Cable
 from symplectree.elements.cam_constraint import CamConstraint
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, ElementTables, Lowering
@@ -26,7 +27,7 @@ from symplectree.elements.weld_constraint import HingeConstraint, JointConstrain
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
+    "Actuator", "BodyWrench", "Cable", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
     "ElementTables", "ForceLimit", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint",
     "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering", "Motor",
     "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring",

@@ -5,7 +5,7 @@ The core computes from these rows every value and derivative; `check_element` co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -128,6 +128,20 @@ class UserRows:
         return out
 
 
+@dataclass(frozen=True)
+class TreeArrays:
+    """The tree of bodies, parents first, as `Model` has it: of each its parent, the joint's kind by name, axis and pitch,
+    the pose of the joint's base in the parent, and where its coordinates begin; formulas of joints by body."""
+
+    parent: Sequence[int]
+    kind: Sequence[str]
+    axis: Sequence[tuple[float, float, float]]
+    pitch: Sequence[float]
+    placement: Sequence[Array]
+    q_start: Sequence[int]
+    formulas: Mapping[int, Any]
+
+
 @dataclass
 class Lowering:
     """Looks names up for elements while `build()` lowers them."""
@@ -139,6 +153,7 @@ class Lowering:
     owner: int = 0
     name: str = ""  # of the element
     what: str = ""
+    tree: TreeArrays | None = None
 
     def new_row(self) -> int:
         """Number of one more constraint row of this element."""

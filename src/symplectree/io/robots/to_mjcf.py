@@ -7,7 +7,7 @@
 | frame | a site, or a body where something hangs on it |
 | mass | inertial; MuJoCo asks for more than zero of every body that moves, and gets 1e-13 kg and kg·m² |
 | JointSpring, JointDamper, JointForce, Spring, Damper | stiffness, damping, motors, tendons between sites |
-| actuators, Thruster, Tendon | general actuators, motors at sites, fixed tendons |
+| actuators, Thruster, Tendon, Cable | general actuators, motors at sites, fixed and spatial tendons |
 | GearConstraint, PointConstraint, WeldConstraint | equalities, which are soft in MuJoCo |
 | `m.initial`, `m.keyframes` | the keyframe `home`; keyframes, with controls and activations |
 | ForceLimit | actuatorfrcrange of the joint |
@@ -24,6 +24,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from symplectree.elements import (
+    Cable,
     Damper,
     ForceLimit,
     GearConstraint,
@@ -125,6 +126,9 @@ def _marked(w: Writing) -> dict[str, set[str]]:
         if isinstance(element, Spring | Damper | PointConstraint | WeldConstraint):
             for name in (element.a, element.b):
                 ends.setdefault(str(name), set()).add("site")
+        elif isinstance(element, Cable):
+            for name in element.frames:
+                ends.setdefault(name, set()).add("site")
         elif isinstance(element, Thruster):
             ends.setdefault(str(element.frame), set()).add("site")
     return ends
@@ -199,7 +203,7 @@ def _elements(w: Writing, root: Element, model: Model) -> None:
             written = _on_joint(w, joints, element)
         elif isinstance(element, JointForce):
             written = _motor(joints, parts["actuator"], element, name)
-        elif isinstance(element, Drive | Thruster | Tendon):
+        elif isinstance(element, Cable | Drive | Thruster | Tendon):
             written = write_actuator(model, joints, parts, element, name)
         elif isinstance(element, ForceLimit):
             written = element.coordinate in joints
