@@ -21,6 +21,7 @@ class Composition final : public Run {
   void reset(const double* q, const double* x, const double* rates) override { run_->reset(q, x, rates); }
   void set_last_step_length(double h) override { run_->set_last_step_length(h); }
   void velocity(double* v) override { run_->velocity(v); }
+  void kick(const double* impulse) override { run_->kick(impulse); }
   void carry(RunMemory& memory) override { run_->carry(memory); }
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return report_; }

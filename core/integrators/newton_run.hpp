@@ -64,6 +64,10 @@ class NewtonRun final : public Run {
   }
 
   void set_last_step_length(double h) override { state_.last_step_length = h; }
+  void kick(const double* impulse) override {
+    for (int j = 0; j < m_.nv; ++j) state_.x[j] += impulse[j];
+    updated_ = false;
+  }
 
   // Forces that vary are those of the step's two ends.
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override {

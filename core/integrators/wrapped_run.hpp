@@ -9,7 +9,7 @@ namespace symplectree {
 
 class WrappedRun : public Run {
  public:
-  explicit WrappedRun(std::unique_ptr<Run> run) : run_(std::move(run)) {}
+  explicit WrappedRun(std::unique_ptr<Run> run) : run_(std::move(run)) { impacts = run_->impacts; }
 
   void set_prescribed(const std::vector<char>& velocities) override { run_->set_prescribed(velocities); }
   void reset(const double* q, const double* x, const double* rates) override { run_->reset(q, x, rates); }
@@ -22,6 +22,7 @@ class WrappedRun : public Run {
   double unresolved_energy(double scale) override { return run_->unresolved_energy(scale); }
   void limit_unresolved(double energy, double scale) override { run_->limit_unresolved(energy, scale); }
   void go_back(const RunState& state) override { run_->go_back(state); }
+  void kick(const double* impulse) override { run_->kick(impulse); }
   void carry(RunMemory& memory) override { run_->carry(memory); }
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return run_->report(); }

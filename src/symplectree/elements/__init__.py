@@ -4,6 +4,7 @@ from symplectree.elements.actuator import Actuator, Motor, PositionServo, Veloci
 from symplectree.elements.cable import Cable
 from symplectree.elements.cam_constraint import CamConstraint
 from symplectree.elements.constraint import Constraint
+from symplectree.elements.contact import Contact
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
@@ -12,6 +13,8 @@ from symplectree.elements.formula import FormulaConstraint, FormulaForce, Formul
 from symplectree.elements.gear_constraint import GearConstraint
 from symplectree.elements.joint_damper import JointDamper
 from symplectree.elements.joint_force import JointForce
+from symplectree.elements.joint_friction import JointFriction
+from symplectree.elements.joint_limit import JointLimit
 from symplectree.elements.joint_spring import JointSpring
 from symplectree.elements.nonlinear_spring import NonlinearSpring
 from symplectree.elements.plane_constraint import PlaneConstraint
@@ -27,10 +30,10 @@ from symplectree.elements.weld_constraint import HingeConstraint, JointConstrain
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "Actuator", "BodyWrench", "Cable", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
+    "Actuator", "BodyWrench", "Cable", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
     "ElementTables", "ForceLimit", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint",
-    "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering", "Motor",
-    "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring",
-    "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce", "UserPotential",
-    "VelocityServo", "WeldConstraint",
+    "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring",
+    "Lowering", "Motor", "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint",
+    "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce",
+    "UserPotential", "VelocityServo", "WeldConstraint",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ class Cable(Element):
     rest: float | tuple[float, float] = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
 
-    def lower(self, into: Lowering) -> Cable:
+    def add_rows(self, into: Lowering) -> Cable:
         if isinstance(self.frames, str) or not isinstance(self.frames, Sequence) or len(self.frames) < 2:
             raise ModelError(f"{into.what}: frames are {shown(self.frames)}; give the names of two or more")
         points = [into.frame(name) for name in self.frames]
@@ -51,9 +51,9 @@ class Cable(Element):
             raise ModelError(f"{into.what} has neither stiffness nor damping, so it can do nothing")
         length = _Length(into, points)
         if k:
-            FormulaPotential(_Stretch(length, k, lower, upper), coordinates=length.joints).lower(into)
+            FormulaPotential(_Stretch(length, k, lower, upper), coordinates=length.joints).add_rows(into)
         if c:
-            FormulaForce(_Drag(length, c), coordinates=length.joints).lower(into)
+            FormulaForce(_Drag(length, c), coordinates=length.joints).add_rows(into)
         return self
 
 

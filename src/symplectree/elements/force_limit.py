@@ -16,7 +16,7 @@ class ForceLimit(Element):
     coordinate: str
     force_range: tuple[float, float] = field(kw_only=True)
 
-    def lower(self, into: Lowering) -> Element:
+    def add_rows(self, into: Lowering) -> Element:
         if self.force_range is None:
             raise ModelError(f"{into.what}: force_range is None; give a lower and an upper limit")
         _, v = into.coordinate(self.coordinate)

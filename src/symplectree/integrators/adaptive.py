@@ -20,6 +20,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import refuse_unilateral
 from symplectree.validation import is_positive, shown
 
 MOST_STEPS = 100_000  # of the solver, between two states
@@ -69,6 +70,7 @@ class AdaptiveRun:
     ) -> None:
         from scipy.integrate import DOP853  # slow to import
 
+        refuse_unilateral(model, "Adaptive")
         self.method, self.model, self.dt, self.forces, self.prescribed = method, model, dt, forces, prescribed
         self.q, self.x, self.activation = np.array(q), np.array(v), np.array(forces.activation)
         self._ranges = np.array([row.activation_range for row in active_rows(model)]).reshape(-1, 2)
@@ -136,6 +138,9 @@ class AdaptiveRun:
 
     def statistics(self) -> dict[str, Array]:
         return recorded_rows(self.model, self.prescribed, self.counts)
+
+    def take_impacts(self) -> Array:
+        return np.zeros((0, 11))
 
     def restart(self, step: int) -> None:
         self._solver = None

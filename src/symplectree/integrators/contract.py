@@ -56,6 +56,10 @@ class Run(Protocol):
         nothing is recorded."""
         ...
 
+    def take_impacts(self) -> Array:
+        """Rows of impacts since this was last asked (`simulation.contact_record.Impacts`), in the order of time."""
+        ...
+
     def restart(self, step: int) -> None:
         """Forget everything but the state (q, x, activation) before step number `step`, as a run does that begins there."""
         ...

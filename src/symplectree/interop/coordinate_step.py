@@ -14,6 +14,7 @@ from symplectree.integrators.activation import refuse_activations
 from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import refuse_unilateral
 from symplectree.validation import check_seconds
 
 FAILURES = ("raise", "nan")
@@ -31,6 +32,7 @@ class NumberStep:
         if not isinstance(model, Model):
             raise ModelError(f"a step takes a Model, not {type(model).__name__}; call build() on a Mechanism")
         refuse_activations(model, "a step of JAX or PyTorch")
+        refuse_unilateral(model, "a step of JAX or PyTorch")
         check_seconds("dt", dt)
         if failure not in FAILURES:
             raise ModelError(f"failure is {failure!r}; give 'raise' or 'nan'")

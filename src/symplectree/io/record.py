@@ -11,6 +11,7 @@
 | interval | interval | time at which each interval between two states begins |
 | iterations, substeps | interval | of the solver, between two states |
 | multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
+| impacts | impact, impact_part | time, contact (1) or limit (0), its row, normal impulse, point, impulse, energy lost |
 | rates | t, velocity | velocities of prescribed coordinates |
 | activations | t, activation | of actuators with a filter or integrator |
 | sensor_NAME | t, sensor_NAME_part | what the sensor of that name shows; its parts, and their units |
@@ -60,6 +61,7 @@ MEANINGS = {
     "substeps": "steps taken as shorter ones since the state before",
     "multipliers": "forces of the constraint rows",
     "prescribed_forces": "forces that move the prescribed coordinates",
+    "impacts": "time, contact (1) or joint limit (0), number of its row, normal impulse, point, impulse, energy lost",
     "rates": "velocities of prescribed coordinates, zero elsewhere",
     "activations": "activations of actuators with a filter or integrator",
     "model": "the mechanism, for symplectree.loads",
@@ -103,6 +105,8 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
             variables["constraint_error"] = Variable(("t",), trajectory.constraint_error)
     for name, values in trajectory.recorded.items():
         variables[name] = Variable(("interval", ROWS[name]) if name in ROWS else ("interval",), values)
+    if len(trajectory.impacts):
+        variables["impacts"] = Variable(("impact", "impact_part"), trajectory.impacts.rows)
     if trajectory.prescribed:
         variables["prescribed"] = Variable(("prescribed",), list(trajectory.prescribed))
     if trajectory.rates is not None:
@@ -203,6 +207,7 @@ def trajectory_of(record: Record, path: Any, model: Model | None = None) -> Traj
             activations=record.get("activations"),
             settings=_settings(attributes),
             restart=_restart(record),
+            impacts=record.get("impacts") if "impacts" in record.variables else (),
         )
     except KeyError as error:
         raise ResultError(f"{path} is incomplete: it holds no {error.args[0]!r}") from None

@@ -235,7 +235,9 @@ def _lower_elements(
         bodies.parent, [KINDS[k] for k in bodies.kind], bodies.axis, bodies.pitch, bodies.placement, bodies.q_start,
         bodies.formulas,
     )  # fmt: skip
-    into = Lowering(ElementTables(), find_frame, find_coordinates, joints, tree=tree)
+    into = Lowering(
+        ElementTables(), find_frame, find_coordinates, joints, tuple(mechanism.shapes), bodies.parent, tree=tree
+    )
     lowered: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):
@@ -249,7 +251,7 @@ def _lower_elements(
         for value in vars(given).values():
             if isinstance(value, Frame) and value.mechanism is not mechanism:
                 raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")
-        lowered[name] = replace(with_frame_names(given).lower(into), name=name)
+        lowered[name] = replace(with_frame_names(given).add_rows(into), name=name)
     return tuple(lowered.values()), into.tables
 
 

@@ -121,7 +121,7 @@ class Mechanism:
     keyframes: named starts with velocities and controls (`Keyframe`); `simulate(model, "home", …)` starts at one.
     limits: by name of coordinate, joint or input: what it can do (`JointLimits`), over what joints say of themselves.
     sensors: what is measured of it, by name (`Gyro`, `JointReaction`, …).
-    shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
+    shapes: how its links look (`Shape`), and what collides where a `Contact` says so.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -167,6 +167,7 @@ class Mechanism:
             parent = None if frame.parent is None else frames.get(id(frame.parent), frame.parent)
             frames[id(frame)] = replace(frame, mechanism=copy, parent=parent, masses=list(frame.masses))
         copy.tree = [frames[id(frame)] for frame in self.tree]
+        copy.shapes = list(self.shapes)
         copy.elements = [with_frame_names(element) for element in self.elements]
         copy.sensors = [with_frame_names(sensor) for sensor in self.sensors]
         return copy
