@@ -21,15 +21,20 @@ void StateDynamics::set_prescribed(const std::vector<char>& velocities) {
 
 void StateDynamics::velocity(const double* q, const double* p, const double* rates, double* v) {
   if (free_) {
-    if (!std::equal(eliminated_.begin(), eliminated_.end(), q, q + m_.nq)) {
-      factorize_mass(m_, q, w_);
-      eliminated_.assign(q, q + m_.nq);
-    }
+    eliminated(q);
     return solve_mass(m_, p, v, w_);
   }
   if (takes_affine()) return affine_->velocity(q, p, v);
   std::copy(rates, rates + m_.nv, v);
   constrained_->velocity(q, p, v);
+}
+
+const Workspace<double>& StateDynamics::eliminated(const double* q) {
+  if (!std::equal(eliminated_.begin(), eliminated_.end(), q, q + m_.nq)) {
+    factorize_mass(m_, q, w_);
+    eliminated_.assign(q, q + m_.nq);
+  }
+  return w_;
 }
 
 void StateDynamics::acceleration(const double* q, const double* v, const double* tau, const double* inputs, double* a) {

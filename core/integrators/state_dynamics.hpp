@@ -23,6 +23,8 @@ class StateDynamics {
 
   // v = M(q)⁻¹ p, of p without what constraints take from it; prescribed velocities are those of `rates`.
   void velocity(const double* q, const double* p, const double* rates, double* v);
+  // The mass matrix at q with all coordinates eliminated, of a free state.
+  const Workspace<double>& eliminated(const double* q);
   // a ← the acceleration in the state (q, v); prescribed ones are read from a.
   void acceleration(const double* q, const double* v, const double* tau, const double* inputs, double* a);
 
