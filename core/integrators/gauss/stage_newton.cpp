@@ -5,7 +5,6 @@
 #include "dynamics/aba.hpp"
 #include "dynamics/element_derivatives.hpp"
 #include "elements/joint_damper.hpp"
-#include "integrators/end_damping.hpp"
 #include "integrators/run_memory.hpp"
 
 namespace symplectree {
@@ -22,10 +21,14 @@ std::array<double, kMostStages> highest_mode(const Tableau& t) {
 DamperLift::DamperLift(const Model& m, const Tableau& t)
     : damping_(m.nv), rate_(m.nv), share_(1.0 / (4 * t.stages - 2)) {
   if (m.joint_dampers.empty()) return;
-  const std::vector<double> damping = joint_damping(m), inverse = DampedInertia<double>(m).of_velocity;
+  Workspace<double> w(m);
+  std::vector<double> q(m.nq);
+  for (int i : m.quaternions) q[m.bodies[i].q + m.bodies[i].nq() - 4] = 1;
+  factorize_mass(m, q.data(), w);
+  const std::vector<double> damping = joint_damping(m);
   for (int j = 0; j < m.nv; ++j) {
     if (!m.bodies[m.body_of[j]].flat() || damping[j] == 0) continue;
-    const double rate = std::fabs(damping[j]) * inverse[j];
+    const double rate = std::fabs(damping[j]) * w.pivot_inverse[j];
     if (std::isfinite(rate) && rate > 0) damping_[j] = damping[j], rate_[j] = rate, velocities.push_back(j);
   }
 }
