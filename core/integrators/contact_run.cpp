@@ -77,6 +77,7 @@ bool ContactRun::step(double t, double h, const ForceSource& forces, const Presc
   first_ = state();
   const std::vector<Unilateral> before = active_;
   report_.impacts.clear();
+  if (trace_) trace_->clear();
   const bool done = advance({t, h, &forces, motion});
   const RunReport& r = run_->report();
   std::vector<double> unilateral = std::move(report_.unilateral_forces);
@@ -100,17 +101,25 @@ bool ContactRun::advance(const Span& whole) {
     }
     start_ = state();
     if (!take(left, located_ && event < kEvents)) return false;
-    if (met_.empty()) break;
+    if (met_.empty()) {
+      note_stage(ContactStage::Kind::Step, start_, left.h);
+      break;
+    }
     const bool flight = active_.empty();
+    const std::vector<Unilateral> met = met_;
     const double time = find_impact(left, elapsed);
     if (time < 0) {  // they cannot be told apart from the beginning: impulses there have to do
       run_->go_back(start_);
       if (!take(left, false)) return false;
+      note_stage(ContactStage::Kind::Step, start_, left.h);
       break;
     }
+    met_ = met;
+    note_stage(ContactStage::Kind::Located, start_, time);
     if (!impact(left, time, left.h - time)) return false;
     if (flight && conservative_ && !left.forces->varies() && !stays_) {
       const Span back = left.part(time, -time);
+      note_stage(ContactStage::Kind::Back, state(), -time);
       if (!run_->step(back.t, back.h, *back.forces, back.motion)) return false;
       elapsed = time, reflected = true;
     } else {
@@ -349,6 +358,11 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
     at += n;
   }
   if (!impact_.solve(given, W_, u, x)) return false;
+  if (trace_) {
+    ContactStage stage{ContactStage::Kind::Impact, state().q, state().x};
+    stage.parts = parts, stage.x = x, stage.impact = impact_.trace;
+    trace_->push_back(std::move(stage));
+  }
   sum_impulses(x);
   run_->kick(impulse_.data());
   at = 0;
@@ -432,6 +446,7 @@ bool ContactRun::project_end(double h) {
   }
   if (!problem_.solve()) return false;
   sum_impulses(problem_.x);
+  const std::vector<double> before = trace_ ? state().x : std::vector<double>();
   run_->kick(impulse_.data());
   at = 0;
   for (Unilateral& u : active_) {
@@ -442,8 +457,25 @@ bool ContactRun::project_end(double h) {
   const std::size_t n = problem_.x.size();
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) problem_.y0[i] += W_[n * i + j] * problem_.x[j];
+  if (trace_) {
+    ContactStage stage{ContactStage::Kind::End, state().q, before, h};
+    stage.parts = active_, stage.x = problem_.x, stage.y = problem_.y0;
+    trace_->push_back(std::move(stage));
+  }
   drop_separating(problem_.y0);
   return true;
+}
+
+void ContactRun::note_stage(ContactStage::Kind kind, const RunState& from, double length) {
+  if (!trace_) return;
+  ContactStage stage{kind, from.q, from.x, length};
+  if (kind != ContactStage::Kind::Back) stage.parts = active_, stage.x = x_, stage.y = y_;
+  for (Unilateral u : met_) {
+    if (kind != ContactStage::Kind::Located) break;
+    unilateral_.hold(u, state().q.data(), end_);
+    if (stage.met.empty() || u.gap < stage.met[0].gap) stage.met.assign(1, u);
+  }
+  trace_->push_back(std::move(stage));
 }
 
 void ContactRun::note_forces(double h) {
