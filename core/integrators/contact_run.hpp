@@ -41,7 +41,7 @@ class ContactRun final : public Run {
   void limit_unresolved(double energy, double scale) override { run_->limit_unresolved(energy, scale); }
   void carry(RunMemory& memory) override;
   const RunState& state() const override { return run_->state(); }
-  const RunReport& report() const override { return report_; }
+  const RunReport& report() const override { return run_->report(); }
 
   // Keep what the last step was made of.
   void keep_trace(ContactTrace& out) { trace_ = &out; }
@@ -83,7 +83,6 @@ class ContactRun final : public Run {
   // out ← J v_, in rows of J_.
   void rates(std::vector<double>& out) const;
   void place(const double* q, Workspace<double>& at) const;
-  void note_forces(double h);
   // A step that was taken last, or is about to be taken back.
   void note_stage(ContactStage::Kind kind, const RunState& from, double length);
 
@@ -92,7 +91,6 @@ class ContactRun final : public Run {
   bool located_, conservative_;
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
-  RunReport report_;
   RunState start_, first_;
   Workspace<double> begin_, end_;           // poses at the beginning and at the end of a step, where there are contacts
   std::vector<Unilateral> active_;          // with impulses in this step, held at its beginning

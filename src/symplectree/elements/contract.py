@@ -83,6 +83,7 @@ class ElementTables:
     joint_frictions: list[JointFrictionRow] = field(default_factory=list)
     collision_shapes: list[CollisionShapeRow] = field(default_factory=list)
     contact_pairs: list[ContactPairRow] = field(default_factory=list)
+    shape_frames: list[str] = field(default_factory=list)  # of each collision shape
     pairs: dict[str, list[PairRow]] = field(default_factory=dict)  # by the name of the table
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first
@@ -194,6 +195,7 @@ class Lowering:
             size = np.zeros(3)
             size[: len(shape.size)] = shape.size
             self.shape_rows[index] = len(self.tables.collision_shapes)
+            self.tables.shape_frames.append(shape.frame)
             self.tables.add(
                 CollisionShapeRow(
                     owner=self.owner,
