@@ -18,6 +18,7 @@ from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import names_of_places
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 NO_WEIGHTS = np.zeros(0)
@@ -58,8 +59,14 @@ def linearize(
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
     `FormulaConstraint` have.
 
+    Joint limits, dry friction and contact count: derivatives are those on the set that is closed, sticks or slides in this
+    step, and impacts within it move in time with the state (saltation). Such steps have first derivatives only, and none
+    in parameters. Where a contact that is open would meet or one that is closed would part, however small the change, the
+    step is not differentiable: see `weakly_active`.
+
     Raises TypeError without dt, ModelError for bad arguments, or when constraints cannot follow a parameter because they
-    are redundant, and ConvergenceError when the step has no solution.
+    are redundant, or when something acts that has no derivatives of that kind, and ConvergenceError when the step has no
+    solution.
     """
     dt = required_dt(dt, "linearize")
     method = _checked_method(method)
@@ -219,7 +226,8 @@ class _Step(NamedTuple):
         )  # fmt: skip
         if found is None:
             raise self._failure()
-        q1, p1, multipliers, first, of_multipliers, second, hessian = found
+        q1, p1, multipliers, first, of_multipliers, second, hessian, acting, weak = found
+        self._refuse_acting(names_of_places(model, acting))
         nv, rows, n = model.nv, len(model.rows), native.inputs
         by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
         if motion:
@@ -238,8 +246,20 @@ class _Step(NamedTuple):
             multipliers_A=of_multipliers[:, parts[0]], multipliers_B=of_multipliers[:, parts[1]],
             multipliers_by_parameters=multipliers_by_parameters,
             parameters=tuple(quantity.name for quantity in self.parameters),
-            second=second, hessian=hessian,
+            second=second, hessian=hessian, weakly_active=names_of_places(model, weak),
         )  # fmt: skip
+
+    def _refuse_acting(self, names: tuple[str, ...]) -> None:
+        if names and self.order == 2:
+            raise ModelError(
+                f"{names[0]!r} acts in this step, which then has no second derivatives here; give order=1, or leave it "
+                "out: model.without_contact()"
+            )
+        if names and self.parameters:
+            raise ModelError(
+                f"{names[0]!r} acts in this step, which then has no derivatives in parameters such as "
+                f"{self.parameters[0].name!r}; leave parameters out, or the element: model.without_contact()"
+            )
 
     def _failure(self) -> ConvergenceError:
         full, native = self.model.full, self.native
@@ -305,6 +325,7 @@ def _ready(model: Model, method: Variational, dt: float) -> Any:
             "multipliers": np.zeros(0), "multipliers_A": np.zeros((0, 2 * nv)), "multipliers_B": np.zeros((0, nf)),
             "by_prescribed": np.zeros((2 * nv, 0)), "by_parameters": np.zeros((2 * nv, 0)),
             "multipliers_by_parameters": np.zeros((rows, 0)), "parameters": (), "second": None, "hessian": None,
+            "weakly_active": (),
         }  # fmt: skip
         longest = np.inf if not method.divides else _longest_turn() if method.accuracy is None else -1.0
         native = _native(model, method, dt, (), [])
