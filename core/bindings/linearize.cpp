@@ -54,8 +54,8 @@ class ReadyLinearizer {
       : layout_(model.layout()), native_(nb::cast<StepDerivatives&>(linearizer)), kept_(linearizer), fields_(fields),
         longest_turn_(longest_turn), zero_(std::max(layout_.nv, layout_.inputs)) {}
 
-  // The fields of a Linearization at (q, p) under forces u, None for none; None where an argument is not ready, the step
-  // has no solution or something is weakly active: Python then looks closer.
+  // The fields of a Linearization at (q, p) under forces u, None for none; None where an argument is not ready, the
+  // step has no solution or something is weakly active: Python then looks closer.
   nb::object at(nb::handle q, nb::handle p, nb::handle u) {
     const int nv = layout_.nv, forces = layout_.inputs ? layout_.inputs : nv;
     if (!is_ready_vector(q, layout_.nq) || !is_ready_vector(p, nv)) return nb::none();

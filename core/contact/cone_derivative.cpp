@@ -8,8 +8,7 @@
 namespace symplectree {
 namespace {
 
-constexpr double kWeak = 1e-9;    // of impulses, relative to the largest: rounding, as solved
-constexpr double kStill = 1e-13;  // of values [m, rad, m/s or rad/s]: rounding
+constexpr double kWeak = 1e-9;  // of impulses, relative to the largest: rounding, as solved
 
 using Kind = ConeProblem::Kind;
 
@@ -36,10 +35,11 @@ void ConeDerivative::begin(const std::vector<ConeProblem::Part>& parts, const Ro
       row += 2;
       continue;
     }
-    const double rho = step(row, 1), z = x[row] - rho * y[row], small = kWeak * scale_ + rho * kStill;
+    const double rho = step(row, 1), z = x[row] - rho * y[row],
+                 small = kWeak * scale_ + rho * ConeDerivative::kRounding;
     if (p.kind == Kind::Friction) {
       if (std::fabs(std::fabs(z) - p.bound) <= small && p.bound > 0) weak.push_back(k);
-      if (std::fabs(z) < p.bound) {
+      if (std::fabs(z) <= p.bound + small && p.bound > 0) {
         rows_.push_back(row);
       } else {
         bounded_.push_back({k, row, std::copysign(1.0, z)});
@@ -48,7 +48,7 @@ void ConeDerivative::begin(const std::vector<ConeProblem::Part>& parts, const Ro
       continue;
     }
     if (std::fabs(z) <= small) weak.push_back(k);
-    if (z > 0) {
+    if (z > small) {
       rows_.push_back(row);
       if (p.kind == Kind::Contact && p.bound > 0) add_tangents(k, row + 1, p.bound * x[row], p.bound);
     }
@@ -59,10 +59,11 @@ void ConeDerivative::begin(const std::vector<ConeProblem::Part>& parts, const Ro
 void ConeDerivative::add_tangents(int part, int row, double radius, double mu) {
   const double rho = step(row, 2), z1 = x_[row] - rho * y_[row], z2 = x_[row + 1] - rho * y_[row + 1];
   const double length = std::hypot(z1, z2), speed = std::hypot(y_[row], y_[row + 1]);
-  if (std::fabs(length - radius) <= kWeak * scale_ + rho * kStill && (weak.empty() || weak.back() != part))
-    weak.push_back(part);
-  if (length > radius && speed > 0)
-    slides_.push_back({part, static_cast<int>(rows_.size()), mu, radius, speed, {y_[row] / speed, y_[row + 1] / speed}});
+  const double small = kWeak * scale_ + rho * ConeDerivative::kRounding;
+  if (std::fabs(length - radius) <= small) weak.push_back(part);
+  if (length > radius + small)
+    slides_.push_back(
+        {part, static_cast<int>(rows_.size()), mu, radius, speed, {y_[row] / speed, y_[row + 1] / speed}});
   rows_.push_back(row), rows_.push_back(row + 1);
 }
 

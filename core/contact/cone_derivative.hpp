@@ -9,7 +9,11 @@ namespace symplectree {
 
 class ConeDerivative {
  public:
-  std::vector<int> weak;  // parts that lie on the border of two pieces, to rounding, after `begin`
+  static constexpr double kRounding = 1e-13;  // of values and rates [m, rad, m/s or rad/s]
+
+  // Parts that lie on the border of two pieces, to rounding, after `begin`: of the two, what touches without an impulse
+  // counts as open, and what can stick sticks.
+  std::vector<int> weak;
 
   // At a solution x with the values y, where ∂y/∂x is S (rows × rows).
   void begin(const std::vector<ConeProblem::Part>& parts, const RowMatrix& S, const std::vector<double>& x,

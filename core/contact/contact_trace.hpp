@@ -1,5 +1,5 @@
-// What a step with contact is made of (integrators/contact_run.hpp), for its derivatives: stages one after the other, of
-// which most steps have one step and what is done at its end.
+// What a step with contact is made of (integrators/contact_run.hpp), for its derivatives: stages one after the other,
+// of which most steps have one step and what is done at its end.
 #pragma once
 
 #include "contact/impact.hpp"

@@ -118,8 +118,8 @@ class StagewiseNewton {
   std::vector<StepRecord> records_;
   std::vector<std::unique_ptr<StepStages>> single_stages_;
   std::vector<double> gradients_, no_controls_, sizes_, room_;
-  RowMatrix pulls_;           // −M⁻¹BᵀV of all steps (steps · m × rows)
-  std::vector<char> states_;  // of each step: Found
+  RowMatrix pulls_;                      // −M⁻¹BᵀV of all steps (steps · m × rows)
+  std::vector<char> states_;             // of each step: Found
   std::vector<UnilateralPlace> acting_;  // of each step that is not smooth
   bool swept_ = false;
   // The sweep without second derivatives of steps, made as soon as the one with them has failed.

@@ -34,9 +34,7 @@ UnilateralPlace place_of(const Unilateral& u) { return {static_cast<int>(u.sourc
 
 class ContactStepDerivatives::StraightPath final : public MotionParts {
  public:
-  StraightPath(const ContactStepDerivatives& of) : of_(of), target_(of.q_) {
-    coordinates_.set(of.prescribed_);
-  }
+  StraightPath(const ContactStepDerivatives& of) : of_(of), target_(of.q_) { coordinates_.set(of.prescribed_); }
   PrescribedMotion over(double t, double h) const override {
     coordinates_.interpolate(of_.q_.data(), of_.target_.data(), (t + h) / of_.h_, target_.data());
     return {target_.data(), of_.rates_.data(), nullptr, this};
@@ -53,7 +51,7 @@ ContactStepDerivatives::ContactStepDerivatives(const Model& m, const MethodOptio
                                                std::unique_ptr<StepDerivatives> smooth, Maker make)
     : m_(m), h_(h), prescribed_(prescribed), smooth_(std::move(smooth)), make_(std::move(make)),
       run_(m, single_steps(m, options), options.located), unilateral_(m), dynamics_(m), equations_(m),
-      kick_(m, prescribed_), at_(m), last_(smooth_.get()), path_(m.nq), q1_(m.nq), p1_(m.nv), kicked_(m.nv), v_(m.nv) {
+      kick_(m, prescribed_), at_(m), last_(smooth_.get()), q1_(m.nq), p1_(m.nv), kicked_(m.nv), v_(m.nv) {
   for (int j = 0; j < m.nv; ++j)
     if (prescribed_[j]) places_.push_back(j);
   run_.set_prescribed(prescribed_), dynamics_.set_prescribed(prescribed_);
@@ -88,22 +86,21 @@ bool ContactStepDerivatives::take(const StepConditions& given, double* q1, doubl
   return take_smooth(taken_, begin);
 }
 
-bool ContactStepDerivatives::acts(const ContactStage& stage) const {
-  return stage.kind == Stage::Impact || std::any_of(stage.x.begin(), stage.x.end(), [](double x) { return x != 0; });
-}
-
 void ContactStepDerivatives::find_acting() {
   parts_.acting.clear(), parts_.weak.clear();
   for (const ContactStage& stage : trace_) {
-    if (!acts(stage)) continue;
     int row = 0;
     for (const Unilateral& u : stage.parts) {
-      const int n = unilateral_.rows(u);
-      const bool pushes = std::any_of(&stage.x[row], &stage.x[row] + n, [](double x) { return x != 0; });
-      if (pushes || stage.kind == Stage::Impact) add(parts_.acting, place_of(u));
-      row += n;
+      const bool rubs = u.source == Unilateral::Source::Friction && unilateral_.part(u, h_).bound > 0;
+      if (rubs || stage.x[row] != 0 || stage.kind == Stage::Impact) {
+        add(parts_.acting, place_of(u));
+      } else if (std::fabs(stage.y[row]) <= ConeDerivative::kRounding) {
+        add(parts_.weak, place_of(u));
+      }
+      row += unilateral_.rows(u);
     }
   }
+  if (!parts_.acting.empty()) parts_.weak.clear();  // these are found with the derivatives
 }
 
 void ContactStepDerivatives::note_weak(const ContactStage& stage, const std::vector<int>& weak) {
@@ -145,14 +142,13 @@ bool ContactStepDerivatives::take_smooth(std::size_t k, double begin) {
   for (int i = 0; i < J.rows(); ++i)
     for (int j = 0; j < m_.nv; ++j) kicked_[j] += stage.x[i] * J(i, j);
   const double until = stage.kind == Stage::Back ? begin : begin + stage.length;
-  const PrescribedMotion motion = StraightPath(*this).over(until, 0);
-  path_.assign(motion.targets, motion.targets + m_.nq);
+  const StraightPath path(*this);
+  const double* target = path.over(until, 0).targets;
   last_ = &of_length(stage.length);
   const std::vector<double>& end = k + 1 < trace_.size() ? trace_[k + 1].q : q1_;
   std::vector<double> q1(m_.nq), p1(m_.nv);
-  return last_->take_known(
-      {stage.q.data(), kicked_.data(), tau_.data(), inputs_.data(), path_.data(), rates_.data()}, end.data(), q1.data(),
-      p1.data());
+  return last_->take_known({stage.q.data(), kicked_.data(), tau_.data(), inputs_.data(), target, rates_.data()},
+                           end.data(), q1.data(), p1.data());
 }
 
 RowMatrix ContactStepDerivatives::rates() const {
@@ -220,7 +216,8 @@ void ContactStepDerivatives::differentiate_step(std::size_t k, Chain& chain, dou
     RowMatrix bounds = RowMatrix::Zero(static_cast<int>(stage.parts.size()), n + 1);
     for (const Unilateral& u : stage.parts) {
       parts.push_back(unilateral_.part(u, stage.length));
-      if (u.source == Unilateral::Source::Friction) bounds(static_cast<int>(parts.size()) - 1, n) = parts.back().bound / stage.length;
+      if (u.source == Unilateral::Source::Friction)
+        bounds(static_cast<int>(parts.size()) - 1, n) = parts.back().bound / stage.length;
     }
     ConeDerivative cone;
     cone.begin(parts, product(by_end, answer.topRows(nv)), stage.x, stage.y);

@@ -4,8 +4,8 @@
 //   dq' = Φ_q dq + Φ_p (dp + ∂(Jᵀx)/∂q dq + Jᵀdx) + Φ_u du,
 //
 // in which dx keeps what holds between x and the values y(q, q') on the pieces that the step took
-// (contact/cone_derivative.hpp), and likewise dx' with rates at q'. A step with impacts is a chain of steps and impacts,
-// whose instants t move so that the gap stays zero: dt = −dg/ġ. Where nothing acts, all is as without.
+// (contact/cone_derivative.hpp), and likewise dx' with rates at q'. A step with impacts is a chain of steps and
+// impacts, whose instants t move so that the gap stays zero: dt = −dg/ġ. Where nothing acts, all is as without.
 #pragma once
 
 #include <functional>
@@ -52,7 +52,6 @@ class ContactStepDerivatives final : public StepDerivatives {
     Eigen::RowVectorXd begins, located;  // changes of `begin`, and of the length of the last located step
   };
 
-  bool acts(const ContactStage& stage) const;
   void find_acting();
   void note_weak(const ContactStage& stage, const std::vector<int>& weak);
   // The momentum at the beginning of a stage, along constraints; that of the first is as given.
@@ -87,7 +86,7 @@ class ContactStepDerivatives final : public StepDerivatives {
   StepDerivatives* last_;                                      // that the step was taken with, or its last part
   std::size_t taken_ = 0;                                      // the stage of `last_`
   // The conditions, the end, and what steps are taken from.
-  std::vector<double> q_, p_, tau_, inputs_, target_, path_, rates_, q1_, p1_, kicked_, v_;
+  std::vector<double> q_, p_, tau_, inputs_, target_, rates_, q1_, p1_, kicked_, v_;
 };
 
 }  // namespace symplectree

@@ -10,14 +10,17 @@ struct Law {
   MomentumKick& kick;
   const StateChange& change;
 
-  RowMatrix speeds(const std::vector<double>& x) const { return kick.change(x, change.q, change.p, change.rates).speeds; }
+  RowMatrix speeds(const std::vector<double>& x) const {
+    return kick.change(x, change.q, change.p, change.rates).speeds;
+  }
 
   // Of the impulses by which what approaches stops.
   RowMatrix stopped(std::vector<int>& weak) const {
     const std::vector<double>& x = impact.impact.stopped;
     std::vector<ConeProblem::Part> parts;
     for (const ImpactPart& p : impact.impact.parts)
-      parts.push_back(p.friction > 0 ? ConeProblem::Part{Kind::Contact, p.friction} : ConeProblem::Part{Kind::Limit, 0});
+      parts.push_back(p.friction > 0 ? ConeProblem::Part{Kind::Contact, p.friction}
+                                     : ConeProblem::Part{Kind::Limit, 0});
     ConeDerivative cone;
     cone.begin(parts, kick.W(), x, kick.speeds(x));
     weak.insert(weak.end(), cone.weak.begin(), cone.weak.end());

@@ -31,8 +31,8 @@ struct UnilateralParts {
 
 // Where the results of a step go: the state at its end and multipliers, forces (rows); derivatives of both, `first` (2
 // nv × inputs) and `multipliers_first` (rows × inputs); and, unless they are null, `second` (2 nv × inputs × inputs)
-// and `hessian` (inputs × inputs), second derivatives contracted with `weights` (2 nv); these two only where nothing acts
-// that only pushes or rubs.
+// and `hessian` (inputs × inputs), second derivatives contracted with `weights` (2 nv); these two only where nothing
+// acts that only pushes or rubs.
 struct StepResults {
   double *q, *p, *multipliers, *first, *multipliers_first, *second;
   const double* weights;
@@ -75,8 +75,8 @@ class StepDerivatives {
   virtual void differentiate(double* first, double* multipliers_first, double* second) = 0;
   virtual void contract(const double* weights, bool with_second, double* hessian) = 0;
 
-  // Of the step taken last, `weak` after `differentiate`; second derivatives and those in parameters must not be asked for
-  // where something acts.
+  // Of the step taken last, `weak` after `differentiate`; second derivatives and those in parameters must not be asked
+  // for where something acts.
   virtual const UnilateralParts& unilateral() const {
     static const UnilateralParts none;
     return none;

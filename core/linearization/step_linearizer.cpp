@@ -120,8 +120,7 @@ bool StepLinearizer::differentiate_in_length(const double* first, double* out, d
     return true;
   }
   general_after_first().follow(dE, dO, out, multipliers);
-  for (int k = 0; k < m_.rows; ++k)
-    multipliers[k] = (multipliers[k] - point_.lambda[k] / point_.h) / impulse_time();
+  for (int k = 0; k < m_.rows; ++k) multipliers[k] = (multipliers[k] - point_.lambda[k] / point_.h) / impulse_time();
   return true;
 }
 
