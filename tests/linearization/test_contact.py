@@ -299,5 +299,5 @@ def test_second_derivatives_and_parameters_are_refused_by_name():
     state = (q, st.momenta(model, q, v))
     with pytest.raises(st.ModelError, match="'stop' acts in this step, which then has no second derivatives"):
         st.linearize(model, state, dt=DT, order=2)
-    with pytest.raises(st.ModelError, match="'stop' acts.*parameters such as 'upper.mass'"):
+    with pytest.raises(st.ModelError, match=r"'stop' acts.*parameters such as 'upper\.mass'"):
         st.linearize(model, state, dt=DT, parameters=["upper.mass"])

@@ -143,7 +143,10 @@ class Rollout:
         if found == self._found.not_finite:
             raise self._not_finite(self.native.where)
         if found == self._found.not_smooth:
-            name, time = names_of_places(self.horizon.model, [self.native.acting])[0], self.native.where * self.horizon.dt
+            (name,), time = (
+                names_of_places(self.horizon.model, [self.native.acting]),
+                self.native.where * self.horizon.dt,
+            )
             raise ModelError(
                 f"{name!r} acts in the step at {time:g} s, which then has no second derivatives; give "
                 "second='gauss-newton'"

@@ -16,6 +16,7 @@ from symplectree.integrators.variational import Variational, VariationalRun, nat
 from symplectree.lie import Array
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
+from symplectree.linearization.refusals import refuse_acting, refuse_couplings
 from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.mechanism.unilateral import names_of_places
@@ -105,7 +106,7 @@ def _looked_at(
         tuple(parameters) if isinstance(parameters, Iterable) and not isinstance(parameters, str) else parameters
     )
     chosen = quantities(model.full, parameters)
-    _refuse_couplings(model, chosen)
+    refuse_couplings(model, chosen)
     if chosen and order == 2:
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1)
@@ -227,7 +228,7 @@ class _Step(NamedTuple):
         if found is None:
             raise self._failure()
         q1, p1, multipliers, first, of_multipliers, second, hessian, acting, weak = found
-        self._refuse_acting(names_of_places(model, acting))
+        refuse_acting(names_of_places(model, acting), self.order, self.parameters)
         nv, rows, n = model.nv, len(model.rows), native.inputs
         by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
         if motion:
@@ -248,18 +249,6 @@ class _Step(NamedTuple):
             parameters=tuple(quantity.name for quantity in self.parameters),
             second=second, hessian=hessian, weakly_active=names_of_places(model, weak),
         )  # fmt: skip
-
-    def _refuse_acting(self, names: tuple[str, ...]) -> None:
-        if names and self.order == 2:
-            raise ModelError(
-                f"{names[0]!r} acts in this step, which then has no second derivatives here; give order=1, or leave it "
-                "out: model.without_contact()"
-            )
-        if names and self.parameters:
-            raise ModelError(
-                f"{names[0]!r} acts in this step, which then has no derivatives in parameters such as "
-                f"{self.parameters[0].name!r}; leave parameters out, or the element: model.without_contact()"
-            )
 
     def _failure(self) -> ConvergenceError:
         full, native = self.model.full, self.native
@@ -296,18 +285,6 @@ def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int)
             "would tear them apart; leave it out, or one of the constraints"
         )
     return of_state, of_multipliers
-
-
-def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
-    if model.followers is None:
-        return
-    owners = {follower.element: name for name, follower in model.followers.by_name.items()}
-    for quantity in chosen:
-        if (name := owners.get(quantity.name.rpartition(".")[0])) is not None:
-            raise ModelError(
-                f"parameter {quantity.name!r} belongs to the constraint by which {name!r} follows another coordinate, and "
-                "has no derivatives; leave its eliminate=True out"
-            )
 
 
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
