@@ -17,12 +17,12 @@ struct ContactStage {
   };
 
   Kind kind;
-  std::vector<double> q, p;       // where it begins, momenta without impulses of constraints
-  double length = 0;              // of a step; End: of the last one
-  std::vector<Unilateral> parts;  // with impulses, held at q
-  std::vector<double> x, y;       // impulses, and values of a step or rates after it
-  std::vector<Unilateral> met;    // Located: what touches at its end, one, held there
-  ImpactTrace impact;
+  std::vector<double> q, p;         // where it begins, momenta without impulses of constraints
+  double length = 0;                // of a step; End: of the last one
+  std::vector<Unilateral> parts{};  // with impulses, held at q
+  std::vector<double> x{}, y{};     // impulses, and values of a step or rates after it
+  std::vector<Unilateral> met{};    // Located: what touches at its end, one, held there
+  ImpactTrace impact{};
 };
 
 using ContactTrace = std::vector<ContactStage>;

@@ -158,6 +158,56 @@ def test_ball_that_bounces_within_the_step(action, friction, restitution):
     assert off(model, variational(action), q, v) < 1e-7
 
 
+def two_bodies(first, second, *, friction, restitution=0.0):
+    m = st.Mechanism()
+    m.world.link("a", st.Free("fa"), mass=1.0, com=(0.02, 0.01, 0), inertia=(0.02, 0.025, 0.03))
+    m.world.link("b", st.Free("fb"), mass=2.0, inertia=(0.03, 0.02, 0.03))
+    m.shapes += [st.Shape("a", *first), st.Shape("b", *second)]
+    m.add(st.Contact(*m.shapes, friction=friction, restitution=restitution))
+    return m.build()
+
+
+def turn(*w):
+    angle = np.linalg.norm(w)
+    return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) / angle * np.array(w)])
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("friction", [0.0, 0.05, 2.0])
+@pytest.mark.parametrize(
+    ("first", "second", "height", "turns"),
+    [
+        (("sphere", 0.1), ("sphere", 0.15), 0.25, ((0.3, 0.2, 0.1), (0, 0, 0.3))),
+        (("ellipsoid", (0.1, 0.12, 0.15)), ("sphere", 0.1), 0.25, ((0.3, 0.2, 0.1), (0, 0, 0.3))),
+        (("capsule", (0.05, 0.4)), ("capsule", (0.06, 0.4)), 0.11, ((1.4, 0.1, 0), (0, 1.5, 0.2))),
+    ],
+    ids=["spheres", "ellipsoid", "capsules"],
+)
+def test_curved_bodies_that_press_on_one_another(action, friction, first, second, height, turns):
+    """Normal, tangents and point turn with both bodies. They overlap a little, which lets all directions be free."""
+    model = two_bodies(first, second, friction=friction)
+    q = np.concatenate([[0.01, 0.02, height - 5e-4], turn(*turns[0]), np.zeros(3), turn(*turns[1])])
+    v = 0.3 * np.random.default_rng(1).normal(size=12)
+    v[3:6] += (0, 0, -1)
+    assert off(model, variational(action, "stepped"), q, v) < 1e-7
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("restitution", [0.0, 0.6, 1.0])
+def test_curved_bodies_that_hit_one_another_within_the_step(friction, restitution):
+    model = two_bodies(("sphere", 0.1), ("ellipsoid", (0.15, 0.1, 0.12)), friction=friction, restitution=restitution)
+    q = np.concatenate([[0.01, 0.02, 0.235], turn(0.3, 0.2, 0.1), np.zeros(3), turn(0, 0, 0.3)])
+    v = 0.3 * np.random.default_rng(2).normal(size=12)
+    v[3:6] += (0, 0, -3)
+    assert len(st.simulate(model, q, v0=v, duration=DT, dt=DT).impacts.t) == 1
+    assert off(model, variational(), q, v) < 1e-7
+
+
+def test_a_stop_beside_a_strong_damper():
+    model = double_pendulum(st.JointLimit("a", lower=0.3), st.JointDamper("b", 50.0)).build()
+    assert off(model, variational(impacts="stepped"), np.array([0.299, -0.2]), np.array([0.0, 0.2])) < 1e-7
+
+
 def test_balls_that_hit_one_another_within_the_step():
     """Reflections of several contacts in a row, and a damper, by which the rest of the step is taken by itself."""
     for damping in (0.0, 0.3):
