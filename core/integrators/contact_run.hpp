@@ -22,6 +22,7 @@
 #include "contact/contact_matrix.hpp"
 #include "contact/impact.hpp"
 #include "contact/unilateral.hpp"
+#include "contact/contact_trace.hpp"
 #include "integrators/run_interface.hpp"
 #include "integrators/state_dynamics.hpp"
 
@@ -45,6 +46,9 @@ class ContactRun final : public Run {
   void carry(RunMemory& memory) override;
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return run_->report(); }
+
+  // Keep what the last step was made of.
+  void keep_trace(ContactTrace& out) { trace_ = &out; }
 
  private:
   // A step, or what is left of it, and what drives it.
@@ -87,6 +91,8 @@ class ContactRun final : public Run {
   // out ← J v_, in rows of J_.
   void rates(std::vector<double>& out) const;
   void place(const double* q, Workspace<double>& at) const;
+  // A step that was taken last, or is about to be taken back.
+  void note_stage(ContactStage::Kind kind, const RunState& from, double length);
 
   const Model& m_;
   std::unique_ptr<Run> run_;
@@ -98,6 +104,7 @@ class ContactRun final : public Run {
   RunState start_, first_;
   Workspace<double> begin_, end_;           // poses at the beginning and at the end of a step, where there are contacts
   std::vector<Unilateral> active_;          // with impulses in this step, held at its beginning
+  ContactTrace* trace_ = nullptr;
   std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
   bool stays_ = false;                      // did the last impact leave something at rest?
   bool known_ = false, built_ = false;      // is active_ that of the present state; are J_ and W_ those of active_?
