@@ -46,6 +46,12 @@ COMPOSITIONS = {
     6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
     8: (*_KAHAN_LI_8, 1 - 2 * sum(_KAHAN_LI_8), *reversed(_KAHAN_LI_8)),
 }
+# Lobatto's nodes in a step by order: where its stages are, and the weight of the last (Hairer, Lubich, Wanner, II.1.4).
+LOBATTO = {
+    4: ((0.0, 0.5, 1.0), 1 / 6),
+    6: ((0.0, 0.5 - 0.05**0.5, 0.5 + 0.05**0.5, 1.0), 1 / 12),
+    8: ((0.0, 0.5 - (3 / 28) ** 0.5, 0.5, 0.5 + (3 / 28) ** 0.5, 1.0), 1 / 20),
+}
 FINEST = 20  # how often a step may be halved to be accurate
 # Accuracies of many stages that are asked for at least: longer steps would end where the iteration no longer finds the
 # stages, which depends on the direction of time.
@@ -188,8 +194,15 @@ class VariationalRun(NativeRun):
                 f"order {method.order} is for mechanisms without constraints, followers and prescribed coordinates; take "
                 "order 8 or less"
             )
+        self._lobatto = self._composed and method.order > 2
         self.compares_poses = self._composed and method.action in ("cayley", "chord", "exp")
-        self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
+        # Fractions of a step after which prescribed motions are asked for, and the length of a step of order 2 whose half
+        # is what momenta leave out of the impulses of constraints.
+        self._stages, self._left_out = np.array((1.0,)), dt
+        if self._lobatto:
+            nodes, weight = LOBATTO[method.order]
+            first, *others = COMPOSITIONS[method.order]
+            self._stages, self._left_out = np.array((*np.diff(nodes), first - 1, *others)), 2 * weight * dt
         self._fastest, self._shortest, self._shortened = 0.0, np.inf, 0
         self._native: Any = None
         self.q, self.x = np.array(q), np.array(p)
@@ -202,7 +215,11 @@ class VariationalRun(NativeRun):
 
         method, model = self.method, self.model
         self._fastest, self._shortest = self._turn(), self._shortest_part()
-        if self._composed:
+        if self._lobatto:
+            options, composed = native_options(method, ROUNDING, 2), native_options(method, 1e-11)
+            fractions = np.array(COMPOSITIONS[method.order])
+            self._native = core.lobatto_run(model.native, options, composed, fractions, self.prescribed.indices)
+        elif self._composed:
             found = model.step_code if self._specialised() else None
             code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
             options, prescribed = native_options(method, 1e-11), self.prescribed.indices
@@ -211,14 +228,14 @@ class VariationalRun(NativeRun):
             self._native = core.collocation_run(model.native, native_options(method, ROUNDING, 2), method.order // 2)
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         if step > 0:
-            self._native.set_last_step_length(self._stages[-1] * self.dt)
+            self._native.set_last_step_length(self._left_out)
 
     def leave_out_impulses(self, step: int) -> None:
         """x ← what it would be had this method led to the state (q, v), before step number `step`, of which x is M v.
 
         Then the forces of constraints and prescribed coordinates over half the step before are in the next impulse.
         """
-        model, half = self.model, 0.5 * float(self._stages[-1]) * self.dt
+        model, half = self.model, 0.5 * self._left_out
         if not model.rows and not self.prescribed:
             return
         multipliers, reactions = self._constraint_forces(step)
@@ -238,7 +255,7 @@ class VariationalRun(NativeRun):
     def _specialised(self) -> bool:
         """Is this the step that `Model.compile` makes code for?"""
         method = self.method
-        return self._composed and method.action == "cayley" and method.solver == "newton" and not self.prescribed
+        return not self._lobatto and self._composed and method.action == "cayley" and method.solver == "newton" and not self.prescribed
 
     def _turn(self) -> float:
         """The largest angle by which a joint turned in one step [rad]."""
@@ -288,7 +305,7 @@ class VariationalRun(NativeRun):
                 f"taken as two shorter ones each, down to {self._shortest_part():.3g} s; see Trajectory.substeps, take a "
                 "smaller dt, or give an accuracy instead: st.Variational(accuracy=1e-6)"
             )
-        if self._composed and self.method.action == "cayley" and turn > COARSE:
+        if self._composed and not self._lobatto and self.method.action == "cayley" and turn > COARSE:
             half = min(turn, np.pi) / 2
             said.append(
                 f"joints turned by up to {turn:.3g} rad in one step: the action 'cayley' then turns them "
@@ -299,7 +316,7 @@ class VariationalRun(NativeRun):
             said.append(
                 f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} under constraints "
                 f"or prescribed coordinates cannot take, as it also steps backwards: {lowered} steps are of order 2, as "
-                f"{len(self._stages)} shorter ones each; take a smaller dt for the full order"
+                f"{len(COMPOSITIONS[self.method.order])} shorter ones each; take a smaller dt for the full order"
             )
         if (feeding := self._native.feeding) >= 0:
             said.append(
@@ -316,10 +333,10 @@ class VariationalRun(NativeRun):
 
     def _too_stiff(self) -> float:
         """What springs let the mechanism vibrate with [rad/s] when the steps are too long for that, else 0."""
-        if not self._composed or getattr(self.method, "action", "midpoint") == "midpoint":
+        if self._lobatto or not self._composed or getattr(self.method, "action", "midpoint") == "midpoint":
             return 0.0
         vibration = fastest_vibration(self.model, self._start, self.prescribed)
-        return vibration if vibration * self.dt * float(np.abs(self._stages).max()) > 2 else 0.0
+        return vibration if vibration * self.dt > 2 else 0.0
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -351,7 +368,7 @@ class VariationalRun(NativeRun):
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
         halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
-        if not self._composed:
+        if self._lobatto or not self._composed:
             return ConvergenceError(
                 f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}; take a smaller dt, or "
                 f"order 2{self._fault()}",
