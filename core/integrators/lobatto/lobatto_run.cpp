@@ -7,6 +7,7 @@ namespace symplectree {
 namespace {
 
 constexpr int kCorrections = 2;   // of impulses in an iteration
+constexpr double kWeak = 0.01;    // constraints that are as near to being dependent may need Newton's method
 constexpr int kLookAgain = 16;    // steps after which the strength of dampers is looked at again
 constexpr double kNoise = 30;     // times rounding, below which a change that no longer falls is that
 constexpr double kFarAhead = 2.3; // lengths of the last step, up to which its polynomials are carried on
@@ -101,7 +102,7 @@ bool LobattoRun<W>::step(double t, double h, const ForceSource& forces, const Pr
   if (resisting) --looked_;
   if (composed_) return compose(given);
   if (find_stages(given)) return true;
-  return resisting && compose(given);
+  return (resisting || constraints_.weakest() < kWeak) && compose(given);
 }
 
 template <int W>
@@ -319,8 +320,9 @@ bool LobattoRun<W>::finish(const Given& given) {
   report_impulses(h);
   charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
   if (given.motion.rates) {
-    const double* rates = given.motion.rates + static_cast<std::size_t>(stages_ - 2) * m_.nv;
-    std::copy(rates, rates + m_.nv, state_.rates.begin());
+    const PrescribedMotion end = given.motion.from_stage(m_, stages_ - 2);
+    constraints_.settle(end.targets, state_.q.data());
+    std::copy(end.rates, end.rates + m_.nv, state_.rates.begin());
   }
   // The impulses of the end that x leaves out are those of half a step of this length.
   state_.last_step_length = 2 * pair_.positions.b[stages_ - 1] * h;

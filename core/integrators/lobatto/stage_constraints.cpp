@@ -23,13 +23,14 @@ void add_lane(Vec3<Pack<W>>& x, int k, const Vec3<double>& y) {
 }
 
 // A (n × n, symmetric) ← the inverse of its part in rows that are independent, zeros elsewhere; are there others? By
-// Cholesky's elimination, the largest pivots relative to the diagonal first.
-bool invert_independent(std::vector<double>& A, int n, std::vector<double>& scratch) {
+// Cholesky's elimination, the largest pivots relative to the diagonal first, of which `weakest` is the last.
+bool invert_independent(std::vector<double>& A, int n, std::vector<double>& scratch, double& weakest) {
   std::vector<double>& L = scratch;
   std::vector<int> order;
   std::vector<double> own(n), left(n);
   for (int i = 0; i < n; ++i) own[i] = left[i] = A[n * i + i];
   L.assign(static_cast<std::size_t>(n) * n, 0.0);  // rows: pivots in turn
+  weakest = 1;
   for (int k = 0; k < n; ++k) {
     int best = -1;
     double largest = kDistinct;
@@ -37,6 +38,7 @@ bool invert_independent(std::vector<double>& A, int n, std::vector<double>& scra
       if (own[i] > 0 && left[i] > largest * own[i]) largest = left[i] / own[i], best = i;
     if (best < 0) break;
     order.push_back(best);
+    weakest = largest;
     const double root = std::sqrt(left[best]);
     double* row = &L[n * k];
     for (int i = 0; i < n; ++i) {
@@ -210,7 +212,7 @@ bool StageConstraints<W>::factorize(const double* q) {
       S_[k * r + l] = S_[l * r + k] = sum;
     }
   inverse_ = S_;
-  dependent_ = invert_independent(inverse_, r, scratch_);
+  dependent_ = invert_independent(inverse_, r, scratch_, weakest_);
   return true;
 }
 

@@ -35,6 +35,9 @@ class StageConstraints {
   // Dh M⁻¹ Dhᵀ at q; false where M has no inverse.
   bool factorize(const double* q);
 
+  // How far the constraints are from being dependent there, between 0 and 1.
+  double weakest() const { return weakest_; }
+
   // λ ← λ + what answers the values of `changed` in a step of h.
   void answer(double h, const double* values, double* lambda);
 
@@ -44,6 +47,11 @@ class StageConstraints {
 
   // out (nv) ← the forces on prescribed coordinates of λ (count).
   void reactions(const double* lambda, std::vector<double>& out) const;
+
+  // Prescribed coordinates of q ← those of the target.
+  void settle(const double* target, double* q) const {
+    for (const int k : places_) q[k] = target[k];
+  }
 
   // rounding (2 nv) of positions and momenta in a step of h, in units of the rounding of numbers.
   void rounding(double h, std::vector<double>& out) const;
@@ -65,6 +73,7 @@ class StageConstraints {
   std::vector<double> q_, gap_;  // gap_: of prescribed coordinates from where they go, stage by stage
   std::vector<Spatial<Pack<W>>> wrench_, motion_;
   std::vector<double> G_, W_, S_, inverse_, noise_, scratch_;
+  double weakest_ = 1;
   bool dependent_ = false;
 };
 
