@@ -37,7 +37,7 @@ class ComposedRun(VariationalRun):
     def restart(self, step: int) -> None:
         super().restart(step)
         fractions = np.array(COMPOSITIONS[self.method.order])
-        self._native = core.variational_run(self.model.native, native_options(self.method, 1e-11), fractions, [], None)
+        self._native = core.variational_run(self.model.native, native_options(self.method, 1e-11), fractions, self.prescribed.indices)
         self._native.reset(self.q, self.x, np.zeros(self.model.nv))
 
 

@@ -17,9 +17,14 @@ Vec3<double> lane_of(const Vec3<Pack<W>>& x, int k) {
   return {x.x[k], x.y[k], x.z[k]};
 }
 
+// Packs lie in memory as plain numbers: a lane is added to on its own, without the others.
+template <int W>
+void add_lane(Pack<W>& x, int k, double y) {
+  reinterpret_cast<double*>(&x)[k] += y;
+}
 template <int W>
 void add_lane(Vec3<Pack<W>>& x, int k, const Vec3<double>& y) {
-  x.x.set(k, x.x[k] + y.x), x.y.set(k, x.y[k] + y.y), x.z.set(k, x.z[k] + y.z);
+  add_lane(x.x, k, y.x), add_lane(x.y, k, y.y), add_lane(x.z, k, y.z);
 }
 
 // A (n × n, symmetric) ← the inverse of its part in rows that are independent, zeros elsewhere; are there others? By
@@ -144,15 +149,10 @@ void StageConstraints<W>::pull(const Workspace<Pack<W>>& w, const double* lambda
         Spatial<Pack<W>>& f = wrench_[structure_.pull_body[e]];
         add_lane(f.angular, s, lambda[k] * at.pull[e].angular), add_lane(f.linear, s, lambda[k] * at.pull[e].linear);
       }
-      for (int e = structure_.coefficient_start[k]; e < structure_.coefficient_start[k + 1]; ++e) {
-        Pack<W>& f = force[structure_.coefficient_v[e]];
-        f.set(s, f[s] + lambda[k] * at.coefficient[e]);
-      }
+      for (int e = structure_.coefficient_start[k]; e < structure_.coefficient_start[k + 1]; ++e)
+        add_lane(force[structure_.coefficient_v[e]], s, lambda[k] * at.coefficient[e]);
     }
-    for (std::size_t a = 0; a < prescribed_.size(); ++a) {
-      Pack<W>& f = force[prescribed_[a]];
-      f.set(s, f[s] + lambda[rows_ + a]);
-    }
+    for (std::size_t a = 0; a < prescribed_.size(); ++a) add_lane(force[prescribed_[a]], s, lambda[rows_ + a]);
   }
   if (rows_ == 0) return;
   for (int i = m_.size() - 1; i > 0; --i) {
