@@ -5,8 +5,8 @@ the velocities ċ₁ … ċ_s at Lobatto's nodes, Q_i = q₀ + h Σ a_ij ċ_j, t
 
     dS + virtual work of forces and of constraints, h(Q_i) = 0 for i > 1,  =  p₁ δq₁ − p₀ δq₀
 
-for all variations of the ċ_j and of q₀, q₁ = Q_s. The path of a rotation is R(t) = R_c exp(w(t)), R_c half-way from R₀ to R₁
-and w from −c/2 to c/2. How Q_j and V_j vary is differenced, where the core has formulas.
+for all variations of the ċ_j and of q₀, q₁ = Q_s. The path of a rotation is R(t) = R_c exp(w(t)), R_c half-way from R₀ to
+R₁ and w from −c/2 to c/2. How Q_j and V_j vary is differenced, where the core has formulas.
 """
 
 from __future__ import annotations
@@ -64,24 +64,25 @@ def step(
     G, M = constraint_jacobian(model, q), lagrangian_derivatives(model, q, np.zeros(n)).dvdv
     matrix = np.block(
         [
-            [np.kron(np.diag(h * t.b), M), np.kron(-h * t.b[:, None], np.eye(n)), np.kron(h * t.A.T[:, :-1], G.T)],
+            [np.kron(np.diag(t.b), M), np.kron(-t.b[:, None], np.eye(n)), np.kron(t.A.T[:, :-1], G.T)],
             [np.zeros((n, s * n)), -np.eye(n), np.kron(np.ones((1, s - 1)), G.T)],
-            [np.kron(h * t.A[1:], G), np.zeros(((s - 1) * rows, n + (s - 1) * rows))],
+            [np.kron(t.A[1:], G), np.zeros(((s - 1) * rows, n + (s - 1) * rows))],
         ]
     )
-    solve = np.linalg.pinv(matrix, rcond=1e-10)
+    solve = np.linalg.pinv(matrix, rcond=1e-12)
+    per_time = np.repeat([1 / h, 1.0, 1 / h], [s * n, n, (s - 1) * rows])
     rates, end, impulses = np.tile(velocity(M, G, p), (s, 1)), p, np.zeros((s - 1, rows))
     smallest = np.inf
-    for k in range(200):  # until rounding
+    for iterations in range(1, 200):  # until rounding
         left = residual(model, (q, p), h, t, (rates, end, impulses), inputs, tau)
-        change = solve @ -left
+        change = solve @ (-per_time * left)
         rates = rates + change[: s * n].reshape(s, n)
         end, impulses = end + change[s * n :][:n], impulses + change[(s + 1) * n :].reshape(s - 1, rows)
         size = h * np.abs(change[: s * n]).max()
         if size < 1e-9 and size > 0.5 * smallest:
             break
         smallest = min(size, smallest)
-    return LobattoStep(path(model, q, rates, t, h)[0][-1], end, impulses, k + 1)
+    return LobattoStep(path(model, q, rates, t, h)[0][-1], end, impulses, iterations)
 
 
 def velocity(M: Array, G: Array, p: Array) -> Array:
@@ -118,7 +119,9 @@ def residual(
         for k, e in enumerate(np.eye(n)):
             for width, weight in ((WIDTH, 8), (2 * WIDTH, -1)):
                 (Qa, Va), (Qb, Vb) = (path(model, *vary(sign * width * e), t, h) for sign in (1, -1))
-                moved = np.array([difference(model, x, a) - difference(model, x, b) for x, a, b in zip(Q, Qa, Qb, strict=True)])
+                moved = np.array(
+                    [difference(model, x, a) - difference(model, x, b) for x, a, b in zip(Q, Qa, Qb, strict=True)]
+                )
                 change = np.sum(pushes * moved) + np.sum(momenta * (Va - Vb)) - end @ moved[-1]
                 out[k] += weight * change / (12 * WIDTH)
         return out
@@ -129,8 +132,8 @@ def residual(
 
 
 def path(model: Model, q: Array, rates: Array, t: Tableau, h: float) -> tuple[Array, Array]:
-    """Configurations (s, nq) and velocities (s, nv) at the nodes of the path from q with the rates ċ (s, nv) of coordinates,
-    rotation vectors and positions there."""
+    """Configurations (s, nq) and velocities (s, nv) at the nodes of the path from q with the rates ċ (s, nv) of
+    coordinates, rotation vectors and positions there."""
     d = h * t.A @ rates
     Q, V = np.tile(q, (len(d), 1)), np.array(rates)
     for place in model.joints.values():

@@ -10,7 +10,7 @@
 namespace symplectree {
 
 struct LobattoPair {
-  Tableau positions;                                                // a of IIIA
+  Tableau positions;                                                   // a of IIIA
   std::array<std::array<double, kMostStages>, kMostStages> momenta{};  // a of IIIB
   // (AÂ)⁻¹ (s − 1 × s − 1, row by row): how impulses of constraints at all stages but the last answer positions at all
   // stages but the first, where masses and constraints stay as they are.

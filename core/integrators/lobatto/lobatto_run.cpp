@@ -6,11 +6,11 @@
 namespace symplectree {
 namespace {
 
-constexpr int kCorrections = 2;   // of impulses in an iteration
-constexpr double kWeak = 0.01;    // constraints that are as near to being dependent may need Newton's method
-constexpr int kLookAgain = 16;    // steps after which the strength of dampers is looked at again
-constexpr double kNoise = 30;     // times rounding, below which a change that no longer falls is that
-constexpr double kFarAhead = 2.3; // lengths of the last step, up to which its polynomials are carried on
+constexpr int kCorrections = 2;    // of impulses in an iteration
+constexpr double kWeak = 0.01;     // constraints that are as near to being dependent may need Newton's method
+constexpr int kLookAgain = 16;     // steps after which the strength of dampers is looked at again
+constexpr double kNoise = 30;      // times rounding, below which a change that no longer falls is that
+constexpr double kFarAhead = 2.3;  // lengths of the last step, up to which its polynomials are carried on
 
 // Prescribed motions without their first rows, over the step and over parts of it.
 class LaterRows final : public MotionParts {
@@ -38,9 +38,9 @@ LobattoRun<W>::LobattoRun(const Model& m, const MethodOptions& options, int stag
     : m_(m), pair_(lobatto_pair(stages)), stages_(stages), max_iterations_(options.max_iterations), state_(m),
       report_(m), composition_(std::move(composition)), dynamics_(m), constraints_(m, pair_),
       residual_(m, options.tolerance), one_(m), all_(m), charts_(m),
-      size_(2 * m.nv + 3 * static_cast<int>(m.quaternions.size())), start_(2 * m.nv), end_(2 * m.nv),
-      middle_(2 * m.nv), change_(size_), slope_(size_), v_(m.nv), acceleration_(m.nv), z_(2 * m.nv), rate_(size_),
-      pull_(size_), gained_(size_), gained_before_(size_), force_(m.nv), delta_(m.nv), last_(size_) {
+      size_(2 * m.nv + 3 * static_cast<int>(m.quaternions.size())), start_(2 * m.nv), end_(2 * m.nv), middle_(2 * m.nv),
+      change_(size_), slope_(size_), v_(m.nv), acceleration_(m.nv), z_(2 * m.nv), rate_(size_), pull_(size_),
+      gained_(size_), gained_before_(size_), force_(m.nv), delta_(m.nv), last_(size_) {
   for (int j = 0; j < stages; ++j)
     for (int i = 0; i < W; ++i) {
       a_[j].set(i, pair_.positions.a[std::min(i, stages - 1)][j]);
@@ -205,7 +205,8 @@ void LobattoRun<W>::start_from_acceleration(const Given& given) {
     for (int i = 0; i < stages_ - 1; ++i)
       std::copy(dynamics_.multipliers().begin(), dynamics_.multipliers().end(), &lambda_[i * count]);
   std::vector<double> mass(n), rate(n);
-  one_.evaluate(charts_, start_.data(), slope_.data(), [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
+  one_.evaluate(charts_, start_.data(), slope_.data(),
+                [&](auto*, auto*) { return std::pair{forces.tau, forces.inputs}; });
   for (int k = 0; k < size_; ++k) rate_[k] = Pack<W>(slope_[k]);
   charts_.chart_velocity(start_.data(), q, v_.data(), rate.data());
   charts_.chart_velocity(start_.data(), q, acceleration_.data(), mass.data());

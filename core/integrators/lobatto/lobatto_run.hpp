@@ -6,10 +6,10 @@
 //
 //   Q_i = q₀ + h Σ a_ij V_j,   P_i = p₀ + h Σ â_ij (F_j + Dhᵀ λ_j),   h(Q_i) = 0 for i > 1.
 //
-// An iteration takes F from the one before, places the stages, finds the λ with which they meet the constraints to first
-// order, by the masses and constraints in the middle of the step and two corrections, and evaluates F anew: all stages
-// side by side, O(n) but for a matrix of the size of the constraints. Motions that dampers end within a step are left to
-// a composition, which takes them at order 2.
+// An iteration takes F from the one before, places the stages, finds the λ with which they meet the constraints to
+// first order, by the masses and constraints in the middle of the step and two corrections, and evaluates F anew: all
+// stages side by side, O(n) but for a matrix of the size of the constraints. Motions that dampers end within a step are
+// left to a composition, which takes them at order 2.
 #pragma once
 
 #include <memory>
@@ -34,9 +34,7 @@ class LobattoRun final : public Run {
   void reset(const double* q, const double* p, const double* rates) override;
   void set_last_step_length(double h) override { state_.last_step_length = h; }
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override;
-  void velocity(double* v) override {
-    dynamics_.velocity(state_.q.data(), state_.x.data(), state_.rates.data(), v);
-  }
+  void velocity(double* v) override { dynamics_.velocity(state_.q.data(), state_.x.data(), state_.rates.data(), v); }
   double unresolved_energy(double) override;
   void go_back(const RunState& state) override;
   void carry(RunMemory& memory) override;
@@ -96,10 +94,10 @@ class LobattoRun final : public Run {
   std::vector<Pack<W>> z_, rate_, pull_, gained_, gained_before_, force_, delta_, last_;
   std::vector<double> lambda_, last_lambda_, values_, rounding_;
   double h_ = 0, t_last_ = 0, h_last_ = 1;
-  bool known_ = false;     // do the stages of the step before serve to guess?
-  bool together_ = true;   // are forces the same in all stages, which then go side by side?
+  bool known_ = false;    // do the stages of the step before serve to guess?
+  bool together_ = true;  // are forces the same in all stages, which then go side by side?
   bool damped_, always_composed_, prescribes_rotation_ = false, composed_ = false;
-  int looked_ = 0;         // steps until the strength of dampers is looked at again
+  int looked_ = 0;  // steps until the strength of dampers is looked at again
 };
 
 }  // namespace symplectree

@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kDistinct = 1e-9;  // of a row's own part in Dh M⁻¹ Dhᵀ: below, it depends on others
 
-
 template <int W>
 Vec3<double> lane_of(const Vec3<Pack<W>>& x, int k) {
   return {x.x[k], x.y[k], x.z[k]};
