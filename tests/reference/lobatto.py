@@ -72,8 +72,9 @@ def step(
     solve = np.linalg.pinv(matrix, rcond=1e-12)
     per_time = np.repeat([1 / h, 1.0, 1 / h], [s * n, n, (s - 1) * rows])
     rates, end, impulses = np.tile(velocity(M, G, p), (s, 1)), p, np.zeros((s - 1, rows))
-    smallest = np.inf
-    for iterations in range(1, 200):  # until rounding
+    smallest, iterations = np.inf, 0
+    while iterations < 200:  # or until rounding
+        iterations += 1
         left = residual(model, (q, p), h, t, (rates, end, impulses), inputs, tau)
         change = solve @ (-per_time * left)
         rates = rates + change[: s * n].reshape(s, n)
