@@ -210,6 +210,7 @@ NB_MODULE(_core, m) {
   bind_dynamics(cls);
   bind_derivatives(cls);
   bind_constraints(cls);
+  bind_contact_forces(cls);
   bind_sensors(cls);
   bind_simulation(cls);
   bind_variational(m);
@@ -220,6 +221,8 @@ NB_MODULE(_core, m) {
   bind_control(m);
   bind_xla(m);
   bind_picture(m);
+  bind_contact(m);
+  bind_collision(m);
   m.def("run_tape", &run_tape);
   m.def("row_fields", &row_fields);
 }

@@ -6,6 +6,7 @@
 #include "bindings/forces.hpp"
 #include "integrators/actuated_run.hpp"
 #include "integrators/composition.hpp"
+#include "integrators/contact_run.hpp"
 #include "integrators/force_function_run.hpp"
 #include "integrators/make_run.hpp"
 #include "integrators/mapped_run.hpp"
@@ -131,7 +132,9 @@ Run* ready(const NativeModel& model, std::unique_ptr<Run> run) {
 
 // The run of a model, where coordinates follow others in the independent ones; a step has so many stages.
 Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second, int stages, const In& prescribed) {
+  const auto impacts = run->impacts;
   if (model.map) run = std::make_unique<MappedRun>(*model.map, std::move(run), second, stages);
+  run->impacts = impacts;
   run->set_prescribed(model.marked(prescribed));
   return ready(model, std::move(run));
 }
@@ -140,13 +143,22 @@ Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second
 std::unique_ptr<Run> divided(const Model& m, std::unique_ptr<Run> run, const MethodOptions& options,
                              Subdivision::Method method, bool turning) {
   if (options.substeps == 0) return run;
-  return std::make_unique<SubdividedRun>(
+  const auto impacts = run->impacts;
+  run = std::make_unique<SubdividedRun>(
       m, std::move(run), Subdivision{options.accuracy, options.order, options.substeps, method, turning});
+  run->impacts = impacts;
+  return run;
 }
 
 // What makes runs of a model and of its variants: `make`, with actuators at their limits where there are any.
 RunMaker with_limits(RunMaker make) {
   return [make](const Model& m) { return run_with_limits(m, make); };
+}
+
+// A run with impulses of what only pushes or rubs about its steps, where the model has such.
+std::unique_ptr<Run> with_contact(const Model& m, const MethodOptions& options, std::unique_ptr<Run> run) {
+  if (!m.has_unilateral()) return run;
+  return std::make_unique<ContactRun>(m, std::move(run), options.located);
 }
 
 // Steps of an action, each a composition of `stages`, fractions of it.
@@ -158,6 +170,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
+  run = with_contact(m, options, std::move(run));
   const bool turning = options.action == Action::Cayley || options.action == Action::Chord;
   using Method = Subdivision::Method;
   run = divided(m, std::move(run), options, stages.size() > 1 ? Method::Composition : Method::Newton, turning);
@@ -203,11 +216,12 @@ void bind_options(nb::module_& module) {
       .value("rk4", ClassicalMethod::RungeKutta4);
   const MethodOptions usual;
   nb::class_<MethodOptions>(module, "MethodOptions")
-      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int, double, int>(), nb::kw_only(),
+      .def(nb::init<Action, double, Retraction, Solver, Guess, double, int, int, double, int, bool>(), nb::kw_only(),
            nb::arg("action") = usual.action, nb::arg("alpha") = usual.alpha, nb::arg("retraction") = usual.retraction,
            nb::arg("solver") = usual.solver, nb::arg("guess") = usual.guess, nb::arg("tolerance") = usual.tolerance,
            nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps,
-           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order);
+           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order,
+           nb::arg("located") = usual.located);
   nb::class_<StepCode>(module, "StepCode")
       .def(nb::new_(&step_code), nb::kw_only(), nb::arg("direction"), nb::arg("check"), nb::arg("work"));
 }
@@ -268,6 +282,19 @@ void bind_variational(nb::module_& module) {
              r.carry(memory);
              if (!memory.at_end()) throw std::invalid_argument("too many numbers");
            })
+      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last call.
+      .def("take_impacts",
+           [](Run& r) {
+             const InUse used(r);
+             std::vector<double> out;
+             if (r.impacts) {
+               for (const ImpactRecord& i : *r.impacts)
+                 out.insert(out.end(), {i.t, double(i.contact), double(i.index), i.normal, i.point.x, i.point.y,
+                                        i.point.z, i.impulse.x, i.impulse.y, i.impulse.z, i.lost});
+               r.impacts->clear();
+             }
+             return out;
+           })
       .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
       .def_prop_ro("lowered", [](const Run& r) { return r.report().lowered; })
       .def_prop_ro("feeding", [](const Run& r) { return r.report().feeding; })
@@ -286,6 +313,7 @@ void bind_variational(nb::module_& module) {
         const Model& m = model.model;
         const auto make = [options, stages](const Model& given) { return collocation_run(given, options, stages); };
         std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(m, make(m), make);
+        run = with_contact(m, options, std::move(run));
         return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());

@@ -24,6 +24,7 @@ class Composition final : public Run {
     return run_->is_strong(t, longest_ * std::fabs(h), forces);
   }
   void velocity(double* v) override { run_->velocity(v); }
+  void kick(const double* impulse) override { run_->kick(impulse); }
   void carry(RunMemory& memory) override { run_->carry(memory); }
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return report_; }

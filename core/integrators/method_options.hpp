@@ -19,6 +19,7 @@ struct MethodOptions {
   int substeps = 6;          // how often a step that is too long, or without solution, may be halved
   double accuracy = 0;       // of the energy, relative; 0: steps are divided only where they are out of range
   int order = 2;
+  bool located = true;  // are impacts located in time, or do they take whole steps?
 };
 
 }  // namespace symplectree

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "integrators/prescribed_motion.hpp"
@@ -32,6 +33,16 @@ struct RunState {
   void carry(RunMemory& memory) { memory(q, x, rates, last_step_length); }
 };
 
+// An impact: when, and when its step began, of which row of contact pairs (contact 1) or joint limits (0), its normal impulse, where it was and the
+// impulse on the first of the two shapes, and the energy that it took.
+struct ImpactRecord {
+  double t, begin;
+  int contact, index;
+  double normal;
+  Vec3<double> point, impulse;
+  double lost;
+};
+
 // What there is to say of the steps so far.
 struct RunReport {
   std::vector<double> multipliers;    // of the last step, at its beginning: forces of the constraints
@@ -55,6 +66,8 @@ struct RunReport {
 class Run {
  public:
   bool may_throw = false;  // does a step call elements that are functions of Python?
+  // Impacts so far, in the order of time, of runs that have such; whoever reads them may empty it.
+  std::shared_ptr<std::vector<ImpactRecord>> impacts;
 
   virtual ~Run() = default;
   // Mark velocities whose coordinates are prescribed.
@@ -79,6 +92,18 @@ class Run {
   virtual void go_back(const RunState& state) {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
+  }
+  // q1 (nv) ← how the end of the last step changes with a change p (nv) of the momentum at its beginning, to first order
+  // and nearly; false where that is not known.
+  virtual bool end_by_momentum(const double* p, double* q1) {
+    (void)p, (void)q1;
+    return false;
+  }
+  // x += impulse (nv), and nothing else changes.
+  virtual void kick(const double* impulse) {
+    RunState kicked = state();
+    for (std::size_t j = 0; j < kicked.x.size(); ++j) kicked.x[j] += impulse[j];
+    go_back(kicked);
   }
   // Save the state and all else that the next steps depend on, or go back there.
   virtual void carry(RunMemory& memory) = 0;

@@ -42,6 +42,7 @@ from symplectree.elements import (
     Actuator,
     BodyWrench,
     CamConstraint,
+    Contact,
     Damper,
     DistanceConstraint,
     FormulaConstraint,
@@ -52,6 +53,8 @@ from symplectree.elements import (
     JointConstraint,
     JointDamper,
     JointForce,
+    JointFriction,
+    JointLimit,
     JointSpring,
     Motor,
     NonlinearSpring,
@@ -96,7 +99,7 @@ from symplectree.joints import (
 )
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.linearize import Linearizer, linearize
-from symplectree.mechanism import Keyframe, Mechanism, Model, rx, ry, rz, tx, ty, tz
+from symplectree.mechanism import Keyframe, Mechanism, Model, Shape, rx, ry, rz, tx, ty, tz
 from symplectree.sensors import (
     Accelerometer,
     ActuatorForce,
@@ -131,13 +134,14 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     # building
-    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads", "Keyframe",
+    "Mechanism", "Model", "tx", "ty", "tz", "rx", "ry", "rz", "load", "loads", "Keyframe", "Shape",
     # joints
     "Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", "Ball", "Free", "JointLimits",
     "check_joint",
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
-    "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce", "BodyWrench",
+    "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce",
+    "JointFriction", "JointLimit", "Contact", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # actuators
     "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import symplectree._core as core
 
-from mechanisms import CONSTRAINTS, actuated_mechanism, closed_mechanism
+from mechanisms import CONSTRAINTS, actuated_mechanism, closed_mechanism, unilateral_mechanism
 from symplectree.elements import ElementTables, rows
 from symplectree.elements.rows import (
     ROW_KINDS,
@@ -44,7 +44,7 @@ def test_there_is_a_list_of_every_kind():
 
 
 def test_numbers_lie_where_the_fields_say():
-    models = [closed_mechanism(3, 12, CONSTRAINTS)[0], actuated_mechanism(3).build()]
+    models = [closed_mechanism(3, 12, CONSTRAINTS)[0], actuated_mechanism(3).build(), unilateral_mechanism().build()]
     for kind in ROW_KINDS:
         found = next((rows for model in models if (rows := model.tables.of_kind(kind))), [])
         array = as_array(kind, found)

@@ -433,7 +433,7 @@ class TwinRotor(Element):
     count: int = 2
     joint: Joint = field(default=st.Ball("b"), kw_only=True)
 
-    def lower(self, into):
+    def add_rows(self, into):
         return self
 
 

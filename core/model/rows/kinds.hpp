@@ -18,12 +18,18 @@
   KIND(ActuatorOf, actuators)           \
   KIND(TransmissionOf, transmissions)   \
   SYMPLECTREE_PAIR_KINDS(KIND)
+#define SYMPLECTREE_UNILATERAL_KINDS(KIND)  \
+  KIND(JointLimitOf, joint_limits)          \
+  KIND(JointFrictionOf, joint_frictions)    \
+  KIND(ShapeRowOf, collision_shapes)        \
+  KIND(ContactPairOf, contact_pairs)
 #define SYMPLECTREE_CONSTRAINT_KINDS(KIND) \
   KIND(PointRowOf, point_rows)             \
   KIND(AngleRowOf, angle_rows)             \
   KIND(DistanceRowOf, distance_rows)       \
   KIND(CoordinateRowOf, coordinate_rows)
-#define SYMPLECTREE_ROW_KINDS(KIND) SYMPLECTREE_ELEMENT_KINDS(KIND) SYMPLECTREE_CONSTRAINT_KINDS(KIND)
+#define SYMPLECTREE_ROW_KINDS(KIND) \
+  SYMPLECTREE_ELEMENT_KINDS(KIND) SYMPLECTREE_CONSTRAINT_KINDS(KIND) SYMPLECTREE_UNILATERAL_KINDS(KIND)
 
 namespace symplectree {
 
@@ -58,6 +64,9 @@ struct RowsOf {
     SYMPLECTREE_PAIR_KINDS(SYMPLECTREE_EACH)
 #undef SYMPLECTREE_EACH
   }
+
+  // Is there anything that only pushes, or that rubs?
+  bool has_unilateral() const { return !(joint_limits.empty() && joint_frictions.empty() && contact_pairs.empty()); }
 
   // Constraint rows, those of the user's own not counted.
   int constraint_rows() const {

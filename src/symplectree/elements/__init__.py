@@ -3,6 +3,7 @@
 from symplectree.elements.actuator import Actuator, Motor, PositionServo, VelocityServo
 from symplectree.elements.cam_constraint import CamConstraint
 from symplectree.elements.constraint import Constraint
+from symplectree.elements.contact import Contact
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
@@ -10,6 +11,8 @@ from symplectree.elements.formula import FormulaConstraint, FormulaForce, Formul
 from symplectree.elements.gear_constraint import GearConstraint
 from symplectree.elements.joint_damper import JointDamper
 from symplectree.elements.joint_force import JointForce
+from symplectree.elements.joint_friction import JointFriction
+from symplectree.elements.joint_limit import JointLimit
 from symplectree.elements.joint_spring import JointSpring
 from symplectree.elements.nonlinear_spring import NonlinearSpring
 from symplectree.elements.plane_constraint import PlaneConstraint
@@ -25,10 +28,10 @@ from symplectree.elements.weld_constraint import HingeConstraint, JointConstrain
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Damper", "DistanceConstraint", "Element",
+    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
     "ElementTables", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint",
-    "JointConstraint", "JointDamper", "JointForce", "JointSpring", "Lowering", "Motor", "NonlinearSpring",
-    "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring", "ScrewConstraint",
-    "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce", "UserPotential", "VelocityServo",
-    "WeldConstraint",
+    "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring", "Lowering",
+    "Motor", "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint",
+    "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint",
+    "UserForce", "UserPotential", "VelocityServo", "WeldConstraint",
 ]  # fmt: skip

@@ -61,7 +61,7 @@ class Drive(Element):
         """How the force follows from the control; raises ModelError where a number is none."""
         raise TypeError(f"{type(self).__name__} has no law")
 
-    def lower(self, into: Lowering) -> Drive:
+    def add_rows(self, into: Lowering) -> Drive:
         law, places = self.law(into), self._places(into)
         control, force = (limits(into, getattr(self, what), what) for what in ("control_range", "force_range"))
         _, source = into.number_or_input(into.name, "name")
@@ -93,7 +93,7 @@ class Drive(Element):
             _add_spring_and_damper(into, law, *places[0], gears[0])
         elif law.by_length or law.by_rate:
             names = list(self.coordinate)
-            FormulaForce(_Feedback(law.by_length, law.by_rate, gears), coordinates=names).lower(into)
+            FormulaForce(_Feedback(law.by_length, law.by_rate, gears), coordinates=names).add_rows(into)
         return self
 
     def actuator_rate(self, model: Model, q: Array, v: Array) -> Array:

@@ -29,7 +29,7 @@ class CamConstraint(Constraint):
     profile: Callable[[Any], Any] | tuple[Any, Any] | Tape | Table = field(kw_only=True)
     eliminate: bool = field(default=False, kw_only=True)
 
-    def lower(self, into: Lowering) -> CamConstraint:
+    def add_rows(self, into: Lowering) -> CamConstraint:
         try:
             function = lowered(self.profile, "profile", ("angles", "places"))
         except ModelError as error:

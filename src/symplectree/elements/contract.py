@@ -5,7 +5,7 @@ The core computes from these rows every value and derivative; `check_element` co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -13,12 +13,17 @@ import numpy as np
 
 from symplectree.elements.rows import (
     ROW_KINDS,
+    SHAPE_KINDS,
     ActuatorRow,
     AngleRow,
+    CollisionShapeRow,
+    ContactPairRow,
     CoordinateRow,
     DistanceRow,
     JointDamperRow,
     JointForceRow,
+    JointFrictionRow,
+    JointLimitRow,
     JointSpringRow,
     LineRow,
     PairRow,
@@ -54,7 +59,7 @@ class Element:
         """The element as a file holds it; `count` says how many numbers coordinates by name are (None: all)."""
         return self
 
-    def lower(self, into: Lowering) -> Element:
+    def add_rows(self, into: Lowering) -> Element:
         """Add this element's rows to the tables; return the element as the model keeps it."""
         raise TypeError(f"{type(self).__name__} gives no rows")
 
@@ -74,6 +79,11 @@ class ElementTables:
     angle_rows: list[AngleRow] = field(default_factory=list)
     distance_rows: list[DistanceRow] = field(default_factory=list)
     coordinate_rows: list[CoordinateRow] = field(default_factory=list)
+    joint_limits: list[JointLimitRow] = field(default_factory=list)
+    joint_frictions: list[JointFrictionRow] = field(default_factory=list)
+    collision_shapes: list[CollisionShapeRow] = field(default_factory=list)
+    contact_pairs: list[ContactPairRow] = field(default_factory=list)
+    shape_frames: list[str] = field(default_factory=list)  # of each collision shape
     pairs: dict[str, list[PairRow]] = field(default_factory=dict)  # by the name of the table
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first
@@ -134,6 +144,9 @@ class Lowering:
     find_frame: Callable[[str], tuple[int, Array]]
     find_coordinates: Callable[[str], list[tuple[int, int]]]
     joints: Mapping[str, Any]  # by name: JointPlace
+    shapes: Sequence[Any] = ()  # Shape
+    parents: Sequence[int] = ()  # of each body, -1 the world
+    shape_rows: dict[int, int] = field(default_factory=dict)  # row of each shape that collides
     owner: int = 0
     name: str = ""  # of the element
     what: str = ""
@@ -164,6 +177,36 @@ class Lowering:
             names = ", ".join(f"'{name}.{i}'" for i in range(len(found)))
             raise ModelError(f"{self.what}: joint {name!r} has {len(found)} coordinates; name one of {names}")
         return found[0]
+
+    def may_touch(self, i: int, k: int, *, neighbours: bool) -> bool:
+        """Are two shapes on bodies that move against each other, and, unless they may be, on no neighbours in the tree?"""
+        a, b = (self.frame(self.shapes[n].frame)[0] for n in (i, k))
+        joined = a == b or (a >= 0 and self.parents[a] == b >= 0) or (b >= 0 and self.parents[b] == a >= 0)
+        return a != b if neighbours else not joined
+
+    def shape_row(self, index: int) -> int:
+        """Row of a shape, which is added when it is the first time that it is asked for."""
+        if index not in self.shape_rows:
+            shape = self.shapes[index]
+            body, offset = self.frame(shape.frame)
+            if shape.kind == "mesh":
+                raise ModelError(f"{self.what}: meshes do not collide; give a sphere, box, capsule or the like")
+            pose = offset @ shape.pose
+            size = np.zeros(3)
+            size[: len(shape.size)] = shape.size
+            self.shape_rows[index] = len(self.tables.collision_shapes)
+            self.tables.shape_frames.append(shape.frame)
+            self.tables.add(
+                CollisionShapeRow(
+                    owner=self.owner,
+                    kind=SHAPE_KINDS.index(shape.kind),
+                    mesh=-1,
+                    at=Point(body, pose[:3, 3].copy()),
+                    axes=pose[:3, :3].copy(),
+                    size=size,
+                )
+            )
+        return self.shape_rows[index]
 
     def places(self, names: Any) -> list[tuple[range, range]]:
         """Places in q and v of coordinates or whole joints by name, of all joints for None."""

@@ -19,6 +19,6 @@ class Damper(Element):
     b: str | Frame
     damping: float
 
-    def lower(self, into: Lowering) -> Damper:
+    def add_rows(self, into: Lowering) -> Damper:
         into.line(self.a, self.b, damping=self.damping)
         return self

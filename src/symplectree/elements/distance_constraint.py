@@ -30,7 +30,7 @@ class DistanceConstraint(Constraint):
     def new_coordinates(self) -> tuple[str, ...]:
         return (self.length,) if isinstance(self.length, str) and self.length else ()
 
-    def lower(self, into: Lowering) -> DistanceConstraint:
+    def add_rows(self, into: Lowering) -> DistanceConstraint:
         a, b = origins(into, self.a, self.b)
         length, q, v = 0.0, -1, -1
         if isinstance(self.length, str):

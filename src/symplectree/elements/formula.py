@@ -30,7 +30,7 @@ class FormulaPotential(Element):
     function: Callable[[Any], Any]
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def lower(self, into: Lowering) -> FormulaPotential:
+    def add_rows(self, into: Lowering) -> FormulaPotential:
         import casadi
 
         rows, q, v = _rows(into, "potential", self.coordinates, self.function)
@@ -60,7 +60,7 @@ class FormulaForce(Element):
     function: Callable[[Any, Any], Any]
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def lower(self, into: Lowering) -> FormulaForce:
+    def add_rows(self, into: Lowering) -> FormulaForce:
         import casadi
 
         rows, q, v = _rows(into, "force", self.coordinates, self.function)
@@ -88,7 +88,7 @@ class FormulaConstraint(Constraint):
     function: Callable[[Any], Any]
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def lower(self, into: Lowering) -> FormulaConstraint:
+    def add_rows(self, into: Lowering) -> FormulaConstraint:
         import casadi
 
         rows, q, v = _rows(into, "constraint", self.coordinates, self.function)

@@ -23,7 +23,7 @@ class GearConstraint(Constraint):
     offset: float = field(default=0.0, kw_only=True)
     eliminate: bool = field(default=False, kw_only=True)
 
-    def lower(self, into: Lowering) -> GearConstraint:
+    def add_rows(self, into: Lowering) -> GearConstraint:
         ratio, offset = into.number(self.ratio, "ratio"), into.number(self.offset, "offset")
         if ratio == 0:
             raise ModelError(f"{into.what}: ratio is 0, so {self.b!r} could not turn; give how often it turns")

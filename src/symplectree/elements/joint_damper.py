@@ -18,7 +18,7 @@ class JointDamper(Element):
     coordinate: str
     damping: float
 
-    def lower(self, into: Lowering) -> JointDamper:
+    def add_rows(self, into: Lowering) -> JointDamper:
         c = into.number(self.damping, "damping")
         for _, v_index in into.coordinates(self.coordinate):
             into.tables.add(JointDamperRow(owner=into.owner, v=v_index, damping=c))

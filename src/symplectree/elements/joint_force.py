@@ -18,7 +18,7 @@ class JointForce(Element):
     coordinate: str
     value: float | str
 
-    def lower(self, into: Lowering) -> JointForce:
+    def add_rows(self, into: Lowering) -> JointForce:
         _, v_index = into.coordinate(self.coordinate)
         value, source = into.number_or_input(self.value, "value")
         into.tables.add(JointForceRow(owner=into.owner, v=v_index, value=value, input=source))

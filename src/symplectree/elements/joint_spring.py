@@ -17,7 +17,7 @@ class JointSpring(Element):
     stiffness: float
     rest: float = field(default=0.0, kw_only=True)
 
-    def lower(self, into: Lowering) -> JointSpring:
+    def add_rows(self, into: Lowering) -> JointSpring:
         q_index, v_index = into.coordinate(self.coordinate)
         if q_index < 0:
             raise ModelError(

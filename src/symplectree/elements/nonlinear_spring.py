@@ -31,7 +31,7 @@ class NonlinearSpring(Element):
     b: str | Frame
     potential: Callable[[Any], Any] | tuple[Any, Any] | Tape | Table = field(kw_only=True)
 
-    def lower(self, into: Lowering) -> NonlinearSpring:
+    def add_rows(self, into: Lowering) -> NonlinearSpring:
         try:
             function = lowered(self.potential)
         except ModelError as error:

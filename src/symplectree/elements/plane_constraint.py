@@ -20,7 +20,7 @@ class PlaneConstraint(Constraint):
     point_frame: str | Frame
     normal: str | Any = field(default="z", kw_only=True)
 
-    def lower(self, into: Lowering) -> PlaneConstraint:
+    def add_rows(self, into: Lowering) -> PlaneConstraint:
         normal, _ = axis_and_sides(into, self.normal)
         add_point_rows(into, self.plane_frame, self.point_frame, self.plane_frame, [normal])
         return self

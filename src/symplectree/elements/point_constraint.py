@@ -24,6 +24,6 @@ class PointConstraint(Constraint):
     directions: str | Any = "xyz"
     frame: str | Frame = field(default="world", kw_only=True)
 
-    def lower(self, into: Lowering) -> PointConstraint:
+    def add_rows(self, into: Lowering) -> PointConstraint:
         add_point_rows(into, self.a, self.b, self.frame, unit_directions(into, self.directions))
         return self

@@ -28,7 +28,7 @@ class RollingConstraint(Constraint):
     joint: str
     pivoting: bool = field(default=True, kw_only=True)
 
-    def lower(self, into: Lowering) -> RollingConstraint:
+    def add_rows(self, into: Lowering) -> RollingConstraint:
         import casadi
 
         place = into.joints.get(self.joint)

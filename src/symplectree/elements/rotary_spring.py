@@ -51,7 +51,7 @@ class RotarySpring(Element):
     damping: float = field(default=0.0, kw_only=True)
     axis: str | Any = field(default="z", kw_only=True)
 
-    def lower(self, into: Lowering) -> RotarySpring:
+    def add_rows(self, into: Lowering) -> RotarySpring:
         (body_a, T_a), (body_b, T_b) = into.frames_apart(self.a, self.b)
         n, (side, _) = axis_and_sides(into, self.axis)
         into.tables.add(

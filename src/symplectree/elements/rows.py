@@ -8,6 +8,9 @@
 | `lines` | two points at distance ℓ | V = φ(ℓ), tension φ'(ℓ) + c ℓ̇ |
 | `wrenches` | a frame | torque and force in the frame's or in the world's axes, value + gain · input |
 | `actuators`, `transmissions` | coordinates | limits of what an actuator's springs, dampers and forces do |
+| `joint_limits` | one coordinate | 0 ≤ λ ⟂ side · (q − bound) ≥ 0 |
+| `joint_frictions` | one velocity | a force of at most `force` against its motion |
+| `collision_shapes`, `contact_pairs` | two shapes | 0 ≤ n ⟂ gap ≥ 0, and friction of at most µ n against sliding |
 | `point_rows` | two points | h = n · (x_b − x_a), n fixed in a third body or in the world [m] |
 | `angle_rows` | two directions | h = u · w [rad, near zero] |
 | `distance_rows` | two points | h = length of x_b − x_a less a constant or a coordinate [m] |
@@ -220,6 +223,50 @@ class CoordinateRow(Row):
     constant: float
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JointLimitRow(Row):
+    table = "joint_limits"
+    parameters: ClassVar = {"bound": Parameter("bound")}
+
+    q: int
+    v: int
+    side: float  # 1: a lower end, -1: an upper one
+    bound: float
+    restitution: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JointFrictionRow(Row):
+    table = "joint_frictions"
+    parameters: ClassVar = {"force": Parameter("force")}
+
+    v: int
+    force: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CollisionShapeRow(Row):
+    table = "collision_shapes"
+
+    kind: int  # of SHAPE_KINDS
+    mesh: int  # -1: none
+    at: Point
+    axes: Matrix
+    size: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ContactPairRow(Row):
+    table = "contact_pairs"
+
+    a: int  # of the collision shapes
+    b: int
+    friction: float
+    restitution: float
+
+
+SHAPE_KINDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "plane")
+
 ROW_KINDS: list[type[Row]] = [
     JointSpringRow,
     JointDamperRow,
@@ -232,6 +279,10 @@ ROW_KINDS: list[type[Row]] = [
     AngleRow,
     DistanceRow,
     CoordinateRow,
+    JointLimitRow,
+    JointFrictionRow,
+    CollisionShapeRow,
+    ContactPairRow,
 ]
 
 

@@ -21,7 +21,7 @@ class ScrewConstraint(Constraint):
     offset: float = field(default=0.0, kw_only=True)
     eliminate: bool = field(default=False, kw_only=True)
 
-    def lower(self, into: Lowering) -> ScrewConstraint:
+    def add_rows(self, into: Lowering) -> ScrewConstraint:
         pitch, offset = into.number(self.pitch, "pitch"), into.number(self.offset, "offset")
         add_coordinate_row(into, self.rotation, pitch, self.translation, -1.0, -offset, eliminate=self.eliminate)
         return self

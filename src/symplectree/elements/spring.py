@@ -54,6 +54,6 @@ class Spring(Element):
         """The length without force [m], the same as `length`."""
         return self.length
 
-    def lower(self, into: Lowering) -> Spring:
+    def add_rows(self, into: Lowering) -> Spring:
         into.line(self.a, self.b, stiffness=self.stiffness, length=self.length, damping=self.damping)
         return self

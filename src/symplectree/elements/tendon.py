@@ -27,7 +27,7 @@ class Tendon(Element):
     rest: float | tuple[float, float] = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
 
-    def lower(self, into: Lowering) -> Tendon:
+    def add_rows(self, into: Lowering) -> Tendon:
         if isinstance(self.coordinates, str) or len(self.coordinates) != len(self.coefficients):
             raise ModelError(f"{into.what}: give a list of coordinates, and as many coefficients")
         weights = tuple(into.number(c, "coefficient") for c in self.coefficients)
@@ -40,9 +40,9 @@ class Tendon(Element):
             raise ModelError(f"{into.what} has neither stiffness nor damping, or no length, so it can do nothing")
         names = list(self.coordinates)
         if k:
-            FormulaPotential(_Stretch(weights, k, lower, upper), coordinates=names).lower(into)
+            FormulaPotential(_Stretch(weights, k, lower, upper), coordinates=names).add_rows(into)
         if c:
-            FormulaForce(_Drag(weights, c), coordinates=names).lower(into)
+            FormulaForce(_Drag(weights, c), coordinates=names).add_rows(into)
         return self
 
 

@@ -45,7 +45,7 @@ class Thruster(Element):
             body_velocity(model, q, v, str(self.frame)) @ np.array([*self.torque, *self.force], dtype=float)
         )
 
-    def lower(self, into: Lowering) -> Element:
+    def add_rows(self, into: Lowering) -> Element:
         body, T = into.frame(self.frame)
         if body < 0:
             raise ModelError(f"{into.what}: frame {self.frame!r} is fixed to the world, so it can do nothing")

@@ -37,7 +37,7 @@ class UserPotential(Element):
     hessian: Callable[[Array], Any] | None = field(default=None, kw_only=True)
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def lower(self, into: Lowering) -> UserPotential:
+    def add_rows(self, into: Lowering) -> UserPotential:
         rows = _rows(into, "potential", self.coordinates, (self.value, self.gradient, self.hessian))
         into.tables.users.append(rows)
         return self
@@ -61,7 +61,7 @@ class UserForce(Element):
     dv: Callable[[Array, Array], Any] | None = field(default=None, kw_only=True)
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def lower(self, into: Lowering) -> UserForce:
+    def add_rows(self, into: Lowering) -> UserForce:
         into.tables.users.append(_rows(into, "force", self.coordinates, (self.value, self.dq, self.dv)))
         return self
 
@@ -84,7 +84,7 @@ class UserConstraint(Constraint):
     rows: int = field(default=1, kw_only=True)
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def lower(self, into: Lowering) -> UserConstraint:
+    def add_rows(self, into: Lowering) -> UserConstraint:
         if not isinstance(self.rows, int) or isinstance(self.rows, bool) or self.rows < 1:
             raise ModelError(f"{into.what}: rows is {self.rows!r}; give how many numbers value returns, 1 or more")
         rows = _rows(into, "constraint", self.coordinates, (self.value, self.jacobian, None), self.rows)

@@ -28,7 +28,7 @@ class WeldConstraint(Constraint):
     def same_directions(self) -> list[tuple[str, Array, str, Array]]:
         return _same(self.a, self.b, *np.eye(3))
 
-    def lower(self, into: Lowering) -> WeldConstraint:
+    def add_rows(self, into: Lowering) -> WeldConstraint:
         add_point_rows(into, self.a, self.b, self.a, list(np.eye(3)))
         add_same_axes(into, self.a, self.b)
         return self
@@ -45,7 +45,7 @@ class HingeConstraint(Constraint):
     def same_directions(self) -> list[tuple[str, Array, str, Array]]:
         return _same(self.a, self.b, np.array(unit_axis("the hinge", self.axis)))
 
-    def lower(self, into: Lowering) -> HingeConstraint:
+    def add_rows(self, into: Lowering) -> HingeConstraint:
         add_point_rows(into, self.a, self.b, self.a, list(np.eye(3)))
         add_same_axis(into, self.a, self.b, self.axis)
         return self
@@ -71,7 +71,7 @@ class JointConstraint(Constraint):
             return _same(self.a, self.b, np.array(unit_axis("the joint", self.joint.normal)))
         return []
 
-    def lower(self, into: Lowering) -> JointConstraint:
+    def add_rows(self, into: Lowering) -> JointConstraint:
         a, b, joint = self.a, self.b, self.joint
         every = list(np.eye(3))
         if isinstance(joint, Fixed):

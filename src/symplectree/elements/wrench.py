@@ -26,7 +26,7 @@ class BodyWrench(Element):
     torque: tuple[float | str, float | str, float | str] = field(default=(0, 0, 0), kw_only=True)
     force: tuple[float | str, float | str, float | str] = field(default=(0, 0, 0), kw_only=True)
 
-    def lower(self, into: Lowering) -> Element:
+    def add_rows(self, into: Lowering) -> Element:
         body, T = into.frame(self.frame)
         if body < 0:
             raise ModelError(f"{into.what}: frame {self.frame!r} is fixed to the world, so it can do nothing")

@@ -25,6 +25,7 @@ from symplectree.validation import is_fraction, is_positive
 ACTIONS = ("cayley", "chord", "exp", "midpoint")
 ORDERS = (2, 4, 6, 8, 12, 16)
 SOLVERS = ("newton", "riqn", "broyden", "dense")
+IMPACTS = ("located", "stepped")
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")
 # Compositions of the second-order step, with constraints or prescribed coordinates where stages do not serve: fractions
 # of a step (Hairer, Lubich, Wanner, V.3.2: Suzuki (1990); of orders 6 and 8 Kahan and Li (1997)).
@@ -58,6 +59,7 @@ FINEST = 20  # how often a step may be halved to be accurate
 # stages, which depends on the direction of time.
 LOOSEST = {12: 1e-5, 16: 1e-6}
 ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
+LEAP = 0.5  # rad or m within one step, of a prescribed coordinate
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 
@@ -96,6 +98,8 @@ class Variational:
         spacing of states, and each of these steps is divided into 2, 4, 8 … parts where the motion needs it, by what both
         ends of a part and its stages say of its error, so that reversed runs divide alike. Energy then stays within
         about twenty times the accuracy. Unless order is given, it is "auto": the cheapest by a trial on the first steps.
+    impacts: of `Contact` and `JointLimit`. "located" in time, where gaps close: nothing overlaps, and elastic impacts keep
+        the energy as free flight does; or "stepped", as impulses over whole steps, which costs less where much is hit.
     """
 
     action: Literal["cayley", "chord", "exp", "midpoint"] = "cayley"
@@ -107,9 +111,11 @@ class Variational:
     max_iterations: int = 50
     substeps: int = 6
     accuracy: float | None = None
+    impacts: Literal["located", "stepped"] = "located"
 
     def __post_init__(self) -> None:
-        for name, known in (("action", ACTIONS), ("solver", SOLVERS), ("guess", GUESSES)):
+        choices = (("action", ACTIONS), ("solver", SOLVERS), ("guess", GUESSES), ("impacts", IMPACTS))
+        for name, known in choices:
             if getattr(self, name) not in known:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give one of {', '.join(map(repr, known))}")
         if self.accuracy is not None and not (is_positive(self.accuracy) and self.accuracy < 1):
@@ -161,6 +167,7 @@ def native_options(method: Any, tol: float, effort: int = 1) -> Any:
         substeps=FINEST if getattr(method, "accuracy", None) else method.substeps,
         accuracy=min(float(getattr(method, "accuracy", None) or 0.0), LOOSEST.get(method.order, 1.0)),
         order=method.order,
+        located=getattr(method, "impacts", "located") == "located",
     )
 
 
@@ -355,7 +362,21 @@ class VariationalRun(NativeRun):
         """Of what the core's equations are: all velocities of the tree, and all rows."""
         return (*self.model.full.velocities, *self.model.full.rows)
 
-    def _advice(self) -> str:
+    def _leap(self, step: int) -> str:
+        """The prescribed coordinate that moves by far within a step, and what to do; nothing when none does."""
+        before, after = (self.prescribed.place(self.model.neutral, (step + k) * self.dt) for k in (0, 1))
+        moved = np.abs(after - before)
+        worst = int(np.argmax(moved))
+        if moved[worst] < LEAP:
+            return ""
+        return (
+            f"prescribed {self.model.coordinates[worst]!r} goes from {before[worst]:.6g} to {after[worst]:.6g} within this "
+            "step: prescribe a motion without jumps, or take a smaller dt"
+        )
+
+    def _advice(self, step: int | None = None) -> str:
+        if step is not None and self.prescribed and (leap := self._leap(step)):
+            return leap
         if self._too_stiff():
             return "take a smaller dt, or action='midpoint', which suits stiff springs"
         if self._rank(self.q) < self._rank(self._start):
@@ -390,7 +411,7 @@ class VariationalRun(NativeRun):
         residual, name = self._native.residual, self._names[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
-            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}{self._fault()}",
+            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice(step)}{self._fault()}",
             step=step,
             time=step * self.dt,
             residual=residual,

@@ -5,5 +5,20 @@ from symplectree.mechanism.frames import FrameLiteral, rx, ry, rz, tx, ty, tz
 from symplectree.mechanism.keyframes import Keyframe
 from symplectree.mechanism.mechanism import Frame, Mechanism
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.shapes import Shape
 
-__all__ = ["Frame", "FrameLiteral", "Keyframe", "Mechanism", "Model", "build", "rx", "ry", "rz", "tx", "ty", "tz"]
+__all__ = [
+    "Frame",
+    "FrameLiteral",
+    "Keyframe",
+    "Mechanism",
+    "Model",
+    "Shape",
+    "build",
+    "rx",
+    "ry",
+    "rz",
+    "tx",
+    "ty",
+    "tz",
+]

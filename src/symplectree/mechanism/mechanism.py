@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Joint, JointLimits
-from symplectree.validation import counted
+from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
     from symplectree.mechanism.frames import FrameLiteral
@@ -48,6 +48,8 @@ class Frame:
         if self.parent is None:
             return "Frame 'world'"
         mass = sum(m.mass for m in self.masses if isinstance(m.mass, int | float))
+        if not isinstance(self.joint, Joint):
+            return f"Frame {self.name!r} on {self.parent.name!r}, whose joint is {no_joint(self.joint)}"
         moved = f"moved by {type(self.joint).__name__} {self.joint.name!r} on" if self.joint.nv else "fixed on"
         return f"Frame {self.name!r} {moved} {self.parent.name!r}{f', {mass:.6g} kg' if mass else ''}"
 
@@ -121,7 +123,7 @@ class Mechanism:
     keyframes: named starts with velocities and controls (`Keyframe`); `simulate(model, "home", …)` starts at one.
     limits: by name of coordinate, joint or input: what it can do (`JointLimits`), over what joints say of themselves.
     sensors: what is measured of it, by name (`Gyro`, `JointReaction`, …).
-    shapes: how its links look, for viewers (see `symplectree.mechanism.shapes`); no part of the mechanics.
+    shapes: how its links look (`Shape`), and what collides where a `Contact` says so.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -167,6 +169,7 @@ class Mechanism:
             parent = None if frame.parent is None else frames.get(id(frame.parent), frame.parent)
             frames[id(frame)] = replace(frame, mechanism=copy, parent=parent, masses=list(frame.masses))
         copy.tree = [frames[id(frame)] for frame in self.tree]
+        copy.shapes = list(self.shapes)
         copy.elements = [with_frame_names(element) for element in self.elements]
         copy.sensors = [with_frame_names(sensor) for sensor in self.sensors]
         return copy
@@ -235,6 +238,13 @@ class Mechanism:
         if not name.startswith("_") and (hasattr(Model, name) or name in Model.__dataclass_fields__):
             raise ModelError("a Mechanism was given where a Model is needed; call build() first")
         raise AttributeError(f"a Mechanism has no attribute {name!r}")
+
+
+def no_joint(given: Any) -> str:
+    """What was given for a joint, and what to give instead."""
+    if isinstance(given, type) and issubclass(given, Joint):
+        return f"the class {given.__name__}; give one of it, such as {given.__name__}('{given.__name__.lower()}1', …)"
+    return f"{shown(given)}; give one such as Revolute('hinge', axis='y'), or Fixed()"
 
 
 def with_frame_names(element: Any) -> Any:

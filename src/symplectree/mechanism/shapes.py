@@ -1,4 +1,4 @@
-"""What a link looks like: for viewers only, no part of the mechanics."""
+"""What a link looks like, and what collides where a `Contact` says so."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ IDENTITY = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A body's visible shape, fixed in a frame.
+    """A body's shape, fixed in a frame: what is seen, and what collides where a `Contact` says so.
 
     | name | meaning |
     | --- | --- |
@@ -26,6 +26,7 @@ class Shape:
     | rgba | colour, each part from 0 to 1; a mesh in the default one has the colours of its file |
     | mesh | the path of the mesh's file, None where there is none or it was not found |
     | scale | of the mesh along its axes |
+    | name | by which a `Contact` may name it |
     | file_colors | whether parts of a mesh that have colours in its file keep these, whatever `rgba` |
     """  # noqa: E501
 
@@ -37,6 +38,7 @@ class Shape:
     mesh: str | None = None
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     file_colors: bool = False
+    name: str | None = None
 
     def __post_init__(self) -> None:
         """Raises ModelError for a kind that is not known, and for a size or pose that does not fit."""

@@ -143,4 +143,4 @@ def _elements(w: Writing, joints: dict[str, Element]) -> None:
                 dynamics.set("damping", numbers(float(dynamics.get("damping", "0")) + float(element.damping)))
             if names:
                 continue
-        w.leave("elements", f"{type(element).__name__} {element.name or i + 1}")
+        w.leave("elements", f"{type(element).__name__} {element.name or f'without name, element {i + 1}'}")

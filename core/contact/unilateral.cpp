@@ -1,0 +1,139 @@
+#include "contact/unilateral.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collision/gap.hpp"
+#include "kinematics/poses_twists.hpp"
+#include "model/rows/joint_friction.hpp"
+#include "model/rows/joint_limit.hpp"
+
+namespace symplectree {
+namespace {
+
+using Source = Unilateral::Source;
+
+constexpr double kOverlap = 1e-9;  // a gap below minus this is an overlap, not rounding [m or rad]
+
+double gap_of(const JointLimit& limit, const double* q) { return limit.side * (q[limit.q] - limit.bound); }
+
+}  // namespace
+
+UnilateralRows::UnilateralRows(const Model& m) : m_(m) {
+  for (const ShapeRow& row : m.collision_shapes) {
+    CollisionShape shape;
+    shape.kind = static_cast<ShapeKind>(row.kind);
+    shape.size = {row.size[0], row.size[1], row.size[2]};
+    shape.at = row.at.at, shape.axes = row.axes;
+    shapes_.push_back(shape);
+  }
+}
+
+void UnilateralRows::find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to) {
+  for (std::size_t k = 0; k < m_.joint_limits.size(); ++k) {
+    if (gap_of(m_.joint_limits[k], q) >= margin) continue;
+    to.push_back({Source::Limit, static_cast<int>(k)});
+    hold(to.back(), q, at);
+  }
+  for (std::size_t k = 0; k < m_.contact_pairs.size(); ++k) {
+    const ContactPair& pair = m_.contact_pairs[k];
+    const int a = m_.collision_shapes[pair.a].at.body, b = m_.collision_shapes[pair.b].at.body;
+    detect(shapes_[pair.a], at.pose[a], shapes_[pair.b], at.pose[b], margin, found_);
+    for (const FeaturePair& features : found_) {
+      Unilateral u{Source::Contact, static_cast<int>(k)};
+      u.id = features.id, u.a = features.a, u.b = features.b;
+      hold(u, q, at);
+      to.push_back(u);
+    }
+  }
+}
+
+void UnilateralRows::add_frictions(std::vector<Unilateral>& to) const {
+  for (std::size_t k = 0; k < m_.joint_frictions.size(); ++k) to.push_back({Source::Friction, static_cast<int>(k)});
+}
+
+void UnilateralRows::hold(Unilateral& u, const double* q, const Workspace<double>& at) const {
+  if (u.source == Source::Friction) return;
+  if (u.source == Source::Limit) {
+    u.gap = gap_of(m_.joint_limits[u.index], q);
+  } else {
+    const ContactPair& pair = m_.contact_pairs[u.index];
+    const BodyPose<double>& a = at.pose[m_.collision_shapes[pair.a].at.body];
+    const BodyPose<double>& b = at.pose[m_.collision_shapes[pair.b].at.body];
+    const Gap<double> gap = symplectree::gap(u.a, a, u.b, b);
+    const Mat3<double> axes = axes_with_z(gap.n);
+    u.gap = gap.g, u.point = gap.point(), u.n = gap.n, u.t1 = axes.a, u.t2 = axes.b;
+    u.on_a = transposed_times(a.R, u.point - a.x), u.on_b = transposed_times(b.R, u.point - b.x);
+  }
+  u.allowed = u.gap < -kOverlap ? u.gap : 0;
+}
+
+ConeProblem::Part UnilateralRows::part(const Unilateral& u, double h) const {
+  if (u.source == Source::Friction)
+    return {ConeProblem::Kind::Friction, 0.5 * std::fabs(h) * m_.joint_frictions[u.index].force};
+  if (rows(u) == 1) return {ConeProblem::Kind::Limit, 0};
+  return {ConeProblem::Kind::Contact, friction(u)};
+}
+
+void UnilateralRows::value(const Unilateral& u, const double* q1, const Workspace<double>& at, const double* moved,
+                           double* y) const {
+  if (u.source == Source::Friction) {
+    y[0] = moved[m_.joint_frictions[u.index].v];
+  } else if (u.source == Source::Limit) {
+    y[0] = gap_of(m_.joint_limits[u.index], q1) - u.allowed;
+  } else {
+    const ContactPair& pair = m_.contact_pairs[u.index];
+    const BodyPose<double>& a = at.pose[m_.collision_shapes[pair.a].at.body];
+    const BodyPose<double>& b = at.pose[m_.collision_shapes[pair.b].at.body];
+    y[0] = symplectree::gap(u.a, a, u.b, b).g - u.allowed;
+    if (pair.friction == 0) return;
+    const Vec3<double> apart = (a.x + a.R * u.on_a) - (b.x + b.R * u.on_b);
+    y[1] = dot(u.t1, apart), y[2] = dot(u.t2, apart);
+  }
+}
+
+double UnilateralRows::noise(const Unilateral& u, const double* q1, const Workspace<double>& at) const {
+  constexpr double rounding = 1e-15;
+  if (u.source == Source::Friction) return rounding;
+  if (u.source == Source::Limit) {
+    const JointLimit& limit = m_.joint_limits[u.index];
+    return rounding * (1 + std::fabs(q1[limit.q]) + std::fabs(limit.bound));
+  }
+  const ContactPair& pair = m_.contact_pairs[u.index];
+  double size = 1 + norm1(u.point);
+  for (const int shape : {pair.a, pair.b}) size += norm1(at.pose[m_.collision_shapes[shape].at.body].x);
+  return rounding * size;
+}
+
+// J += sign · what a force f at x on a body does to each velocity.
+void UnilateralRows::add_force(int body, const Vec3<double>& x, const Vec3<double>& f, double sign,
+                               const Workspace<double>& at, double* J) const {
+  if (body == 0) return;
+  Spatial<double> wrench = sign * force_at(x, f, body, at);
+  for (int i = body; i > 0; wrench = shift_force(wrench, at.pose[i].r), i = m_.bodies[i].parent)
+    for (int j = m_.bodies[i].v; j < m_.bodies[i].v + m_.bodies[i].nv; ++j) J[j] += dot(at.S[j], wrench);
+}
+
+void UnilateralRows::jacobian(const Unilateral& u, const Workspace<double>& at, double* J) const {
+  const int n = rows(u);
+  std::fill(J, J + static_cast<std::size_t>(n) * m_.nv, 0.0);
+  if (u.source == Source::Limit) {
+    J[m_.joint_limits[u.index].v] = m_.joint_limits[u.index].side;
+  } else if (u.source == Source::Friction) {
+    J[m_.joint_frictions[u.index].v] = 1;
+  } else {
+    const ContactPair& pair = m_.contact_pairs[u.index];
+    const Vec3<double>* axes[3] = {&u.n, &u.t1, &u.t2};
+    for (int k = 0; k < n; ++k, J += m_.nv) {
+      add_force(m_.collision_shapes[pair.a].at.body, u.point, *axes[k], 1, at, J);
+      add_force(m_.collision_shapes[pair.b].at.body, u.point, *axes[k], -1, at, J);
+    }
+  }
+}
+
+double UnilateralRows::restitution(const Unilateral& u) const {
+  if (u.source == Source::Limit) return m_.joint_limits[u.index].restitution;
+  return u.source == Source::Contact ? m_.contact_pairs[u.index].restitution : 0;
+}
+
+}  // namespace symplectree

@@ -1,0 +1,76 @@
+// What only pushes or rubs: end stops of joints, dry friction and contacts, as parts of a ConeProblem over a step.
+//
+// A part has one row or three, each with a value y that a step from q to q' has (a gap at its end, a displacement over
+// it) and a row J of velocities: J v is the rate of y, and Jᵀx is what the impulse x does to momenta.
+#pragma once
+
+#include <vector>
+
+#include "collision/detect.hpp"
+#include "contact/cone_problem.hpp"
+#include "model/rows/contact_rows.hpp"
+#include "model/workspace.hpp"
+
+namespace symplectree {
+
+struct Unilateral {
+  enum class Source : unsigned char { Limit, Friction, Contact };
+
+  Source source;
+  int index;                          // of its row in the model
+  int id = 0;                         // of a contact: of the features that touch
+  double begin[3] = {}, end[3] = {};  // impulses at the beginning and at the end of a step
+
+  // At the configuration that `hold` saw last:
+  double gap = 0;             // of limits and contacts
+  double allowed = 0;         // a gap that is negative there, and may stay so
+  Feature a{}, b{};               // of a contact, each in its body,
+  Vec3<double> point{}, n{}, t1{}, t2{};  // where it is, the normal from b to a, and two tangents, in the world,
+  Vec3<double> on_a{}, on_b{};    // and the points of the two bodies that are there, in their axes
+
+  void take_impulses(const Unilateral& other) {
+    for (int k = 0; k < 3; ++k) begin[k] = other.begin[k], end[k] = other.end[k];
+  }
+  bool same(const Unilateral& other) const {
+    return source == other.source && index == other.index && id == other.id;
+  }
+};
+
+class UnilateralRows {
+ public:
+  explicit UnilateralRows(const Model& m);
+
+  bool has_contacts() const { return !m_.contact_pairs.empty(); }
+  int rows(const Unilateral& u) const { return u.source == Unilateral::Source::Contact && friction(u) > 0 ? 3 : 1; }
+
+  // All limits and contacts with gaps below `margin` at q, whose poses are in `at`, held there.
+  void find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to);
+  // All that always counts: dry friction.
+  void add_frictions(std::vector<Unilateral>& to) const;
+
+  // Gap, point and axes ← those at q.
+  void hold(Unilateral& u, const double* q, const Workspace<double>& at) const;
+
+  ConeProblem::Part part(const Unilateral& u, double h) const;
+
+  // y (rows) of a step to q1, from where `u` is held; `moved` (nv) is its increment.
+  void value(const Unilateral& u, const double* q1, const Workspace<double>& at, const double* moved, double* y) const;
+  // What rounding makes of it.
+  double noise(const Unilateral& u, const double* q1, const Workspace<double>& at) const;
+
+  // J (rows × nv) where `u` is held.
+  void jacobian(const Unilateral& u, const Workspace<double>& at, double* J) const;
+
+  double friction(const Unilateral& u) const { return m_.contact_pairs[u.index].friction; }
+  double restitution(const Unilateral& u) const;
+
+ private:
+  void add_force(int body, const Vec3<double>& x, const Vec3<double>& f, double sign, const Workspace<double>& at,
+                 double* J) const;
+
+  const Model& m_;
+  std::vector<CollisionShape> shapes_;
+  FeaturePairs found_;
+};
+
+}  // namespace symplectree

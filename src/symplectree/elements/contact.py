@@ -1,0 +1,78 @@
+"""Contact of shapes, with Coulomb's friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from symplectree.elements.contract import Element, Lowering
+from symplectree.elements.rows import ContactPairRow
+from symplectree.errors import ModelError
+from symplectree.validation import shown
+
+ALL = "*"
+
+
+@dataclass(frozen=True)
+class Contact(Element):
+    """Shapes that cannot pass through each other: they push where they touch, and rub there.
+
+    a, b: a `Shape` of `Mechanism.shapes`, the name of one, or a frame by name, which means all its shapes; "*" means all
+        shapes there are. Shapes of one body, and with "*" those of neighbours in the tree, are no pair.
+    friction: µ of Coulomb's cone; the force along the surfaces is at most µ times the normal one. It holds without
+        creeping while it can, and acts against sliding otherwise.
+    restitution: how much of their speed of approach they keep in an impact, from 0 to 1 (no energy is lost).
+    """
+
+    a: Any
+    b: Any
+    friction: float = field(default=0.0, kw_only=True)
+    restitution: float = field(default=0.0, kw_only=True)
+
+    def add_rows(self, into: Lowering) -> Contact:
+        friction, restitution = into.number(self.friction, "friction"), into.number(self.restitution, "restitution")
+        if friction < 0:
+            raise ModelError(f"{into.what}: friction is {friction:g}; it must be zero or more")
+        if not 0 <= restitution <= 1:
+            raise ModelError(f"{into.what}: restitution is {restitution:g}; give a number from 0 to 1")
+        first, second = self._shapes(into, "a", self.a), self._shapes(into, "b", self.b)
+        every = ALL in (self.a, self.b)
+        pairs = {
+            (i, k) if self.a != self.b or i < k else (k, i)
+            for i, k in product(first, second)
+            if into.may_touch(i, k, neighbours=not every)
+        }
+        if not pairs:
+            raise ModelError(
+                f"{into.what}: no shape of {shown(self.a)} can meet one of {shown(self.b)}; give shapes of two bodies"
+            )
+        for i, k in sorted(pairs):
+            a, b = into.shape_row(i), into.shape_row(k)
+            row = ContactPairRow(owner=into.owner, a=a, b=b, friction=friction, restitution=restitution)
+            into.tables.add(row)
+        return self
+
+    def _shapes(self, into: Lowering, which: str, given: Any) -> list[int]:
+        """Indices of the shapes that are meant."""
+        shapes = into.shapes
+        if given == ALL:
+            found = list(range(len(shapes)))
+        elif isinstance(given, str):
+            found = [i for i, shape in enumerate(shapes) if shape.name == given]
+            found = found or [i for i, shape in enumerate(shapes) if shape.frame == given]
+            if not found:
+                into.frame(given)  # says what is known where there is no such frame
+        else:
+            found = [i for i, shape in enumerate(shapes) if shape is given]
+            if not found and not hasattr(given, "kind"):
+                raise ModelError(
+                    f"{into.what}: {which} is {shown(given)}; give a Shape, or the name of one or of a frame"
+                )
+        if not found:
+            what = "the mechanism" if given == ALL else f"{given!r}" if isinstance(given, str) else "this"
+            raise ModelError(
+                f"{into.what}: {which}: {what} has no shape in Mechanism.shapes; add one: "
+                "m.shapes.append(st.Shape(frame, 'sphere', 0.1))"
+            )
+        return found
