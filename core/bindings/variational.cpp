@@ -187,6 +187,7 @@ Run* lobatto_run_of(NativeModel& model, const MethodOptions& options, const Meth
   std::unique_ptr<Run> run =
       std::make_unique<Composition>(m, std::make_unique<ForceFunctionRun>(m, make(m), make), parts);
   run = lobatto_run(m, options, stages, std::move(run));
+  run = with_contact(m, options, std::move(run));
   run = divided(m, std::move(run), options, Subdivision::Method::Collocation, false);
   const int rows = stages - 1 + static_cast<int>(parts.size());
   return made(model, std::move(run), MappedRun::Second::Momentum, rows, prescribed);
