@@ -120,7 +120,65 @@ class Charts {
     }
   }
 
+  // cdot ← ċ of the velocity v at z, of which q is the configuration.
+  template <class T>
+  void chart_velocity(const T* z, const T* q, const T* v, T* cdot) const {
+    each_joint(v, cdot, [&](const Body& b, int k, const double* velocity, double* out) {
+      store3(right_jacobian_inverse(chart_part(z + b.v, k), load3(velocity)), out);
+      if (b.kind == Kind::Free) store3(rotation_part(q + b.q + 3, k) * load3(velocity + 3), out + 3);
+    });
+  }
+  // v ← the velocity of ċ.
+  template <class T>
+  void joint_velocity(const T* z, const T* q, const T* cdot, T* v) const {
+    each_joint(cdot, v, [&](const Body& b, int k, const double* rate, double* out) {
+      store3(right_jacobian(chart_part(z + b.v, k), load3(rate)), out);
+      if (b.kind == Kind::Free) store3(transposed_times(rotation_part(q + b.q + 3, k), load3(rate + 3)), out + 3);
+    });
+  }
+  // rate (of π) and push (of G) ← what forces f on the velocities add to these.
+  template <class T>
+  void chart_force(const T* z, const T* q, const T* f, T* rate, T* push) const {
+    each_joint(f, rate, [&](const Body& b, int k, const double* force, double* out) {
+      store3(right_jacobian_transposed(chart_part(z + b.v, k), load3(force)), out);
+      if (b.kind == Kind::Free) store3(rotation_part(q + b.q + 3, k) * load3(force + 3), out + 3);
+    });
+    for (const int i : m_.quaternions) {
+      const Body& b = m_.bodies[i];
+      for (int k = 0; k < width_of<T>; ++k) {
+        double torque[3], G[3];
+        gather(f + b.v, 3, k, torque);
+        store3(rotated(chart_part(z + b.v, k), load3(torque)), G);
+        scatter(G, 3, k, push);
+      }
+      push += 3;
+    }
+  }
+
  private:
+  // out ← in, but for joints with a quaternion, of which map(body, lane, in, out) says it.
+  template <class T, class Map>
+  void each_joint(const T* in, T* out, Map&& map) const {
+    for (int j = 0; j < m_.nv; ++j) out[j] = in[j];
+    for (const int i : m_.quaternions) {
+      const Body& b = m_.bodies[i];
+      for (int k = 0; k < width_of<T>; ++k) {
+        double from[6], to[6];
+        gather(in + b.v, b.nv, k, from);
+        map(b, k, from, to);
+        scatter(to, b.nv, k, out + b.v);
+      }
+    }
+  }
+  template <class T>
+  static Vec3<double> chart_part(const T* c, int k) {
+    return {part(c[0], k), part(c[1], k), part(c[2], k)};
+  }
+  template <class T>
+  static Mat3<double> rotation_part(const T* y, int k) {
+    return quaternion_matrix(part(y[0], k), part(y[1], k), part(y[2], k), part(y[3], k));
+  }
+
   static Mat3<double> rotation(const double* y) { return quaternion_matrix(y[0], y[1], y[2], y[3]); }
 
   // x with Rᵀ x = y. The length of a quaternion is rounded always to the same side, and R y would grow in every step.
