@@ -1,7 +1,9 @@
 // Gaps and detection on arrays, for tests and benchmarks; the run calls the core directly.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/native.hpp"
+#include "collision/broad_phase.hpp"
 #include "collision/detect.hpp"
 #include "collision/gap.hpp"
 
@@ -106,6 +108,62 @@ void detect_rows(const NativeShape& a, In poses_a, const NativeShape& b, In pose
   }
 }
 
+// Shapes, each on a body of its own, of which any two may touch, or those two that are given.
+struct NativeBroadPhase {
+  std::vector<NativeShape> shapes;
+  BroadPhase broad_phase;
+  std::vector<BodyPose<double>> poses;
+
+  NativeBroadPhase(const std::vector<const NativeShape*>& given, const std::vector<std::pair<int, int>>& allowed)
+      : shapes(copies(given)), broad_phase(plain(shapes), numbers(shapes.size()), pairs(allowed)), poses(given.size()) {
+  }
+
+  std::vector<std::pair<int, int>> near(In at, double margin) {
+    for (std::size_t k = 0; k < poses.size(); ++k) poses[k] = body_pose(at.data() + 16 * k);
+    std::vector<std::pair<int, int>> out;
+    for (const ShapePair& pair : broad_phase.near(poses.data(), margin)) out.emplace_back(pair.a, pair.b);
+    return out;
+  }
+
+  static std::vector<NativeShape> copies(const std::vector<const NativeShape*>& given) {
+    std::vector<NativeShape> out;
+    for (const NativeShape* shape : given) out.push_back(*shape);
+    for (NativeShape& shape : out) shape.shape.mesh = &shape.mesh;
+    return out;
+  }
+  static std::vector<CollisionShape> plain(const std::vector<NativeShape>& shapes) {
+    std::vector<CollisionShape> out;
+    for (const NativeShape& shape : shapes) out.push_back(shape.shape);
+    return out;
+  }
+  static std::vector<int> numbers(std::size_t n) {
+    std::vector<int> out(n);
+    for (std::size_t k = 0; k < n; ++k) out[k] = int(k);
+    return out;
+  }
+  static std::vector<ShapePair> pairs(const std::vector<std::pair<int, int>>& allowed) {
+    std::vector<ShapePair> out;
+    for (const auto& [a, b] : allowed) out.push_back({a, b});
+    return out;
+  }
+};
+
+// Runs the broad phase and detection on all pairs that it leaves, `repeat` times; the number of contacts of the last.
+int count_contacts(NativeBroadPhase& self, In at, double margin, int repeat) {
+  FeaturePairs found;
+  int count = 0;
+  for (std::size_t k = 0; k < self.poses.size(); ++k) self.poses[k] = body_pose(at.data() + 16 * k);
+  for (int r = 0; r < repeat; ++r) {
+    count = 0;
+    for (const ShapePair& pair : self.broad_phase.near(self.poses.data(), margin)) {
+      detect(self.shapes[pair.a].shape, self.poses[pair.a], self.shapes[pair.b].shape, self.poses[pair.b], margin,
+             found);
+      count += found.count;
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 void bind_collision(nb::module_& module) {
@@ -114,6 +172,10 @@ void bind_collision(nb::module_& module) {
       .def("__init__", &construct, nb::kw_only(), nb::arg("kind"), nb::arg("size"), nb::arg("pose"),
            nb::arg("vertices"), nb::arg("faces"));
   module.def("collision_detect", &detect_rows);
+  nb::class_<NativeBroadPhase>(module, "BroadPhase")
+      .def(nb::init<const std::vector<const NativeShape*>&, const std::vector<std::pair<int, int>>&>())
+      .def("near", &NativeBroadPhase::near)
+      .def("count_contacts", &count_contacts);
 }
 
 }  // namespace symplectree

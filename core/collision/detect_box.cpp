@@ -33,8 +33,8 @@ bool crosses(const Vector& p, const Vector& u, const Vector& half) {
   return enter < leave;
 }
 
-constexpr double kParallel = 0.02;  // sine below which edge and capsule touch along a stretch
-constexpr double kSlack = 0.1;      // of directions away from an edge
+constexpr double kParallel = 0.1;  // sine below which edge and capsule touch along a stretch
+constexpr double kSlack = 0.1;     // of directions away from an edge
 
 // The ends of the capsule, whose middle may be far off: ids 0 to 26 and 27 to 53 by region. The crossing of its axis
 // with an edge: 54 to 65; where these are parallel, the ends of the stretch that they share: 66 to 89.

@@ -11,10 +11,10 @@
 namespace symplectree {
 namespace {
 
-constexpr double kParallel = 0.02;  // sine below which two edges have no well-defined perpendicular
-constexpr double kSame = 1e-10;     // separations that differ by less (relative to the size) are the same
-constexpr double kEdge = 1e-8;      // how far over an edge (relative) a corner still counts as inside
-constexpr double kNear = 1e-3;      // corners of a contact area that are nearer (relative) are one
+constexpr double kParallel = 0.2;  // sine below which two edges have no well-defined perpendicular
+constexpr double kSame = 1e-10;    // separations that differ by less (relative to the size) are the same
+constexpr double kEdge = 1e-8;     // how far over an edge (relative) a corner still counts as inside
+constexpr double kNear = 1e-3;     // corners of a contact area that are nearer (relative) are one
 
 // ids: of areas below 4608, of two edges from 5000, of nearest points from 6000.
 constexpr int kEdges = 5000, kPoints = 6000;

@@ -9,7 +9,7 @@ Feature cap(const CollisionShape& shape, int k) { return sphere_feature(shape.en
 
 // Capsules that are nearer to parallel than this (sine) touch in up to three points, and below the second the crossing
 // is a point fixed in a, since the common perpendicular is not well defined.
-constexpr double kNearlyParallel = 0.1, kParallel = 0.02;
+constexpr double kNearlyParallel = 0.2, kParallel = 0.1;
 
 // The end k of a against b, as the end of b or its side; ids as of detect_capsule_capsule.
 void add_end_of_a(PairCollector& out, int k) {

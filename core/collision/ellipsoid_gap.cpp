@@ -11,7 +11,8 @@ struct Reach {
 
 Reach reach_along(const Sym3<double>& A, const Sym3<double>& B, const Vec3<double>& d, const Vec3<double>& n) {
   const Vec3<double> An = A * n, Bn = B * n;
-  const double alpha = std::sqrt(dot(n, An)), beta = std::sqrt(dot(n, Bn));
+  // Along the axis of a disc it has no extent; the floor keeps quotients finite there.
+  const double alpha = std::sqrt(std::fmax(dot(n, An), 1e-24)), beta = std::sqrt(std::fmax(dot(n, Bn), 1e-24));
   return {dot(n, d) - alpha - beta, An, Bn, alpha, beta};
 }
 

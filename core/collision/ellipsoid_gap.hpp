@@ -15,6 +15,7 @@ namespace symplectree {
 template <class T>
 Sym3<T> ellipsoid_matrix(const FeatureOf<T>& e) {
   const Vec3<T>& r = e.radii;
+  if (e.kind == FeatureKind::Circle) return rotated(e.axes, Sym3<T>{r.x * r.x, r.x * r.x, T(0)});
   return rotated(e.axes, Sym3<T>{r.x * r.x, r.y * r.y, r.z * r.z});
 }
 

@@ -82,11 +82,11 @@ Gap<T> line_line(const FeatureOf<T>& a, const FeatureOf<T>& b) {
   return {height - a.radius() - b.radius(), n, foot_a - a.radius() * n, foot_b + b.radius() * n};
 }
 
-// Is there a gap function for two kinds, in either order?
+// Is there a gap function for two kinds, in either order? All but planes against planes and lines.
 constexpr bool has_gap(FeatureKind a, FeatureKind b) {
   using enum FeatureKind;
-  if (a > b) return has_gap(b, a);
-  return a == Sphere || (a == Plane && b >= Circle) || (a == Line && b != Circle) || (a == Ellipsoid);
+  const auto flat = [](FeatureKind kind) { return kind == Plane || kind == Line; };
+  return !(a == Plane && flat(b)) && !(b == Plane && flat(a));
 }
 
 // The gap of two features in the world. They must be of kinds that have one.
@@ -94,17 +94,17 @@ template <class T>
 Gap<T> gap(const FeatureOf<T>& a, const FeatureOf<T>& b) {
   using enum FeatureKind;
   if (a.kind > b.kind) return swapped(gap(b, a));
-  switch (b.kind) {
-    case Sphere: return sphere_sphere(a, b);
-    case Plane: return sphere_plane(a, b);
-    case Line: return a.kind == Sphere ? sphere_line(a, b) : line_line(a, b);
-    case Circle: return a.kind == Sphere ? sphere_circle(a, b) : swapped(circle_plane(b, a));
-    case Ellipsoid: break;
-  }
   switch (a.kind) {
-    case Sphere: return swapped(ellipsoid_sphere(b, a));
-    case Plane: return swapped(ellipsoid_plane(b, a));
-    case Line: return swapped(ellipsoid_line(b, a));
+    case Sphere:
+      switch (b.kind) {
+        case Sphere: return sphere_sphere(a, b);
+        case Plane: return sphere_plane(a, b);
+        case Line: return sphere_line(a, b);
+        case Circle: return sphere_circle(a, b);
+        default: return swapped(ellipsoid_sphere(b, a));
+      }
+    case Plane: return swapped(b.kind == Circle ? circle_plane(b, a) : ellipsoid_plane(b, a));
+    case Line: return b.kind == Line ? line_line(a, b) : swapped(ellipsoid_line(b, a));
     default: return ellipsoid_ellipsoid(a, b);
   }
 }
