@@ -3,8 +3,54 @@
 
 #include "bindings/native.hpp"
 #include "contact/cone_problem.hpp"
+#include "integrators/contact_forces.hpp"
 
 namespace symplectree {
+namespace {
+
+constexpr std::size_t kNumbers = 14;  // of a record
+
+nb::object table(const std::vector<double>& numbers, std::size_t width) {
+  auto* data = new std::vector<double>(numbers);
+  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, double>(data->data(), {data->size() / width, width}, owner));
+}
+
+// Of states (q, v) in rows, under forces tau and inputs in rows: records (row, source, index, gap, point, normal, force,
+// slides), and what all of them do to velocities, in rows of `joint`. tau and accelerations `a` of prescribed coordinates
+// have as many rows as q; all of a tree.
+nb::object contact_forces(NativeModel& self, In q, In v, In tau, In inputs, In a, In prescribed, Out joint) {
+  const Model& m = self.model;
+  const std::size_t count = q.size() / m.nq, controls = m.inputs ? inputs.size() / m.inputs : 1;
+  if (v.size() != count * m.nv || tau.size() != v.size() || a.size() != v.size() || joint.size() != v.size() ||
+      (controls != count && controls != 1))
+    throw nb::value_error("wrong size");
+  ContactForces forces(m);
+  std::vector<char> marks(m.nv);
+  for (std::size_t k = 0; k < prescribed.size(); ++k) marks[static_cast<int>(prescribed.data()[k])] = 1;
+  forces.set_prescribed(marks);
+  std::vector<double> out;
+  {
+    nb::gil_scoped_release unlocked;
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t row = k * m.nv;
+      forces.find(q.data() + k * m.nq, v.data() + row, tau.data() + row,
+                  inputs.data() + (controls == 1 ? 0 : k * m.inputs), a.data() + row);
+      std::copy(forces.joint.begin(), forces.joint.end(), joint.data() + row);
+      for (const ContactForce& f : forces.all)
+        out.insert(out.end(), {double(k), double(f.source), double(f.index), f.gap, f.point.x, f.point.y, f.point.z,
+                               f.normal.x, f.normal.y, f.normal.z, f.force.x, f.force.y, f.force.z, double(f.slides)});
+    }
+  }
+  return table(out, kNumbers);
+}
+
+}  // namespace
+
+void bind_contact_forces(nb::class_<NativeModel>& cls) {
+  cls.def("contact_forces", &contact_forces, nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("inputs"),
+          nb::arg("a"), nb::arg("prescribed"), nb::arg("joint"));
+}
 
 void bind_contact(nb::module_& module) {
   using Kind = ConeProblem::Kind;

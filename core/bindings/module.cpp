@@ -210,6 +210,7 @@ NB_MODULE(_core, m) {
   bind_dynamics(cls);
   bind_derivatives(cls);
   bind_constraints(cls);
+  bind_contact_forces(cls);
   bind_sensors(cls);
   bind_simulation(cls);
   bind_variational(m);

@@ -92,6 +92,7 @@ void bind_control(nb::module_& module);
 void bind_xla(nb::module_& module);
 void bind_picture(nb::module_& module);
 void bind_contact(nb::module_& module);
+void bind_contact_forces(nb::class_<NativeModel>& cls);
 void bind_collision(nb::module_& module);
 
 }  // namespace symplectree

@@ -132,7 +132,9 @@ Run* ready(const NativeModel& model, std::unique_ptr<Run> run) {
 
 // The run of a model, where coordinates follow others in the independent ones; a step has so many stages.
 Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second, int stages, const In& prescribed) {
+  const auto impacts = run->impacts;
   if (model.map) run = std::make_unique<MappedRun>(*model.map, std::move(run), second, stages);
+  run->impacts = impacts;
   run->set_prescribed(model.marked(prescribed));
   return ready(model, std::move(run));
 }
@@ -141,8 +143,11 @@ Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second
 std::unique_ptr<Run> divided(const Model& m, std::unique_ptr<Run> run, const MethodOptions& options,
                              Subdivision::Method method, bool turning) {
   if (options.substeps == 0) return run;
-  return std::make_unique<SubdividedRun>(
+  const auto impacts = run->impacts;
+  run = std::make_unique<SubdividedRun>(
       m, std::move(run), Subdivision{options.accuracy, options.order, options.substeps, method, turning});
+  run->impacts = impacts;
+  return run;
 }
 
 // What makes runs of a model and of its variants: `make`, with actuators at their limits where there are any.
@@ -261,6 +266,19 @@ void bind_variational(nb::module_& module) {
              RunMemory memory(numbers.data(), numbers.size());
              r.carry(memory);
              if (!memory.at_end()) throw std::invalid_argument("too many numbers");
+           })
+      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last call.
+      .def("take_impacts",
+           [](Run& r) {
+             const InUse used(r);
+             std::vector<double> out;
+             if (r.impacts) {
+               for (const ImpactRecord& i : *r.impacts)
+                 out.insert(out.end(), {i.t, double(i.contact), double(i.index), i.normal, i.point.x, i.point.y,
+                                        i.point.z, i.impulse.x, i.impulse.y, i.impulse.z, i.lost});
+               r.impacts->clear();
+             }
+             return out;
            })
       .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
       .def_prop_ro("lowered", [](const Run& r) { return r.report().lowered; })

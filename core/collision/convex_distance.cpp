@@ -73,7 +73,7 @@ bool foot(const Simplex& s, const int* which, int n, double* weights) {
 void reduce(Simplex& s) {
   double best = HUGE_VAL;
   Simplex kept;
-  for (int mask = 1; mask < 1 << s.count; ++mask) {
+  for (int mask = 1 << (s.count - 1); mask < 1 << s.count; ++mask) {  // the newest is part of it
     int which[4], n = 0;
     for (int k = 0; k < s.count; ++k)
       if (mask >> k & 1) which[n++] = k;
@@ -90,8 +90,9 @@ void reduce(Simplex& s) {
   s = kept;
 }
 
-// The nearest simplex of the difference; four vertices where it holds the origin.
-Simplex nearest_simplex(const Difference& difference, double size) {
+// The nearest simplex of the difference; four vertices where it holds the origin. It is given up where the distance is
+// known to be larger than `beyond`.
+Simplex nearest_simplex(const Difference& difference, double size, double beyond, double accuracy) {
   Simplex s;
   s.vertices[s.count++] = difference.farthest_along(difference.pose_b.x - difference.pose_a.x);
   Vector v = s.vertices[0].w;
@@ -100,7 +101,8 @@ Simplex nearest_simplex(const Difference& difference, double size) {
     if (vv < 1e-28 * size * size) break;
     const Vertex next = difference.farthest_along(-v);
     const double vw = dot(v, next.w);
-    if (vv - vw <= 1e-14 * vv) break;
+    if (vv - vw <= 1e-14 * vv || (vw > 0 && vv - vw <= accuracy * std::sqrt(vv))) break;
+    if (vw > 0 && vw * vw > beyond * beyond * vv) break;
     if (vw > 0) bound = std::fmax(bound, vw * vw / vv);
     const auto known = [&next](const Vertex& vertex) {
       const Vector d = vertex.w - next.w;
@@ -121,7 +123,8 @@ Simplex nearest_simplex(const Difference& difference, double size) {
 
 class Polytope {
  public:
-  Polytope(const Difference& difference, double size) : difference_(difference), size_(size) {}
+  Polytope(const Difference& difference, double size, double accuracy)
+      : difference_(difference), size_(size), accuracy_(accuracy) {}
 
   // Grows from a simplex round the origin, or one that has it on its surface; returns the nearest face's gap.
   Gap<double> grow(const Simplex& start) {
@@ -138,23 +141,24 @@ class Polytope {
       least = face.distance, best = gap_of(face);
       if (count_ == kVertices) return best;
       const Vertex next = difference_.farthest_along(face.normal);
-      if (dot(next.w, face.normal) - face.distance < 1e-10 * size_) return best;
+      if (dot(next.w, face.normal) - face.distance < accuracy_) return best;
       vertices_[count_++] = next;
       if (!replace_visible(next.w)) return best;
     }
   }
 
  private:
-  static constexpr int kVertices = 128, kFaces = 4 * kVertices;
+  static constexpr int kVertices = 128, kFaces = 2 * kVertices;
   struct Face {
     int a, b, c;
     Vector normal;
     double distance;
   };
   const Difference& difference_;
-  const double size_;
+  const double size_, accuracy_;
   std::array<Vertex, kVertices> vertices_;
   std::array<Face, kFaces> faces_;
+  std::array<std::pair<int, int>, 3 * kFaces> edges_;
   int count_ = 0, face_count_ = 0;
 
   // Adds vertices until there are four that are not flat.
@@ -204,7 +208,6 @@ class Polytope {
   // Takes out the faces that see the newest vertex, and joins it to the edge of the hole; false where rounding prevents
   // it.
   bool replace_visible(const Vector& w) {
-    std::array<std::pair<int, int>, 3 * kFaces> edges;
     int edge_count = 0, kept = 0;
     for (int f = 0; f < face_count_; ++f) {
       const Face& face = faces_[f];
@@ -213,16 +216,16 @@ class Polytope {
         continue;
       }
       for (const auto& [p, q] : {std::pair(face.a, face.b), std::pair(face.b, face.c), std::pair(face.c, face.a)}) {
-        const auto twin = std::find(edges.begin(), edges.begin() + edge_count, std::pair(q, p));
-        if (twin != edges.begin() + edge_count)
-          *twin = edges[--edge_count];
+        const auto twin = std::find(edges_.begin(), edges_.begin() + edge_count, std::pair(q, p));
+        if (twin != edges_.begin() + edge_count)
+          *twin = edges_[--edge_count];
         else
-          edges[edge_count++] = {p, q};
+          edges_[edge_count++] = {p, q};
       }
     }
     face_count_ = kept;
     for (int e = 0; e < edge_count; ++e)
-      if (!add_face(edges[e].first, edges[e].second, count_ - 1)) return false;
+      if (!add_face(edges_[e].first, edges_[e].second, count_ - 1)) return false;
     return edge_count > 2;
   }
 
@@ -274,25 +277,17 @@ Vec3<double> farthest(const CollisionShape& shape, const Vec3<double>& d) {
 }
 
 Gap<double> convex_gap(const CollisionShape& a, const BodyPose<double>& pose_a, const CollisionShape& b,
-                       const BodyPose<double>& pose_b) {
+                       const BodyPose<double>& pose_b, const ConvexSearch& search) {
   const Difference difference{a, b, pose_a, pose_b};
-  const auto extent = [](const CollisionShape& shape) {
-    double out = 0;
-    for (const Vector& d : {Vector{1, 0, 0}, Vector{0, 1, 0}, Vector{0, 0, 1}})
-      out = std::fmax(out, dot(d, farthest(shape, d) - farthest(shape, -d)));
-    return out;
-  };
-  const double size = std::fmax(extent(a), extent(b));
-  const Simplex s = nearest_simplex(difference, size);
+  const double r_a = rounding(a), r_b = rounding(b), accuracy = search.accuracy * search.size;
+  const Simplex s = nearest_simplex(difference, search.size, std::fmax(search.beyond, 0) + r_a + r_b, accuracy);
   const Vector v = s.mean(&Vertex::w);
   const double distance = std::sqrt(dot(v, v));
   Gap<double> out;
-  if (s.count < 4 && distance > 1e-10 * size) {
+  if (s.count < 4 && distance > 1e-10 * search.size)
     out = {distance, (1 / distance) * v, s.mean(&Vertex::a), s.mean(&Vertex::b)};
-  } else {
-    out = Polytope(difference, size).grow(s);
-  }
-  const double r_a = rounding(a), r_b = rounding(b);
+  else
+    out = Polytope(difference, search.size, std::fmax(accuracy, 1e-10 * search.size)).grow(s);
   out.g -= r_a + r_b;
   out.x_a = pose_a.x + out.x_a - r_a * out.n;
   out.x_b = pose_a.x + out.x_b + r_b * out.n;

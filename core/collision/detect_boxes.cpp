@@ -12,6 +12,7 @@ namespace symplectree {
 namespace {
 
 constexpr double kParallel = 0.2;  // sine below which two edges have no well-defined perpendicular
+constexpr double kAlike = 0.995;   // cosine from which the normals of edges and faces are alike
 constexpr double kSame = 1e-10;    // separations that differ by less (relative to the size) are the same
 constexpr double kEdge = 1e-8;     // how far over an edge (relative) a corner still counts as inside
 constexpr double kNear = 1e-3;     // corners of a contact area that are nearer (relative) are one
@@ -102,10 +103,10 @@ void add_area(const Boxes& boxes, const FaceAxis& face) {
     area.add({component(at, u), component(at, w), face.side * component(at, k), (i + 3) % 4, i});
   }
   const double slack = kEdge * boxes.size;
-  area = cut(area, 1, 0, component(half, u) + slack, 4);
-  area = cut(area, -1, 0, component(half, u) + slack, 5);
-  area = cut(area, 0, 1, component(half, w) + slack, 6);
-  area = cut(area, 0, -1, component(half, w) + slack, 7);
+  area = cut(area, 1, 0, component(half, u), slack, 4);
+  area = cut(area, -1, 0, component(half, u), slack, 5);
+  area = cut(area, 0, 1, component(half, w), slack, 6);
+  area = cut(area, 0, -1, component(half, w), slack, 7);
   std::sort(area.corners.begin(), area.corners.begin() + area.count,
             [](const PolygonCorner& p, const PolygonCorner& q) { return p.z < q.z; });
 
@@ -183,8 +184,25 @@ void add_nearest(const Boxes& boxes) {
     if (const double d = dot(b - on_a, b - on_a); d < best)
       best = d, x_a = on_a, x_b = b, id = (8 + v) * 27 + box_region(b, boxes.half_a).id();
   }
-  for (int e = 0; e < 12; ++e)
-    for (int f = 0; f < 12; ++f) {
+  // Edges that may be nearer than what was found: by how far they are from the other box along its axes.
+  int edges_a[12], edges_b[12], count_a = 0, count_b = 0;
+  const auto squared_bound = [](const Vector& middle, const Vector& reach, const Vector& half) {
+    double way = 0;
+    for (int k = 0; k < 3; ++k)
+      way = std::fmax(way, std::fabs(component(middle, k)) - std::fabs(component(reach, k)) - component(half, k));
+    return way * way;
+  };
+  for (int e = 0; e < 12; ++e) {
+    const Vector a = transposed_times(boxes.C, box_edge(e).point(boxes.half_a) - boxes.t);
+    const Vector along_a = transposed_times(boxes.C, along_axis(e / 4, component(boxes.half_a, e / 4)));
+    if (squared_bound(a, along_a, boxes.half_b) < best) edges_a[count_a++] = e;
+    const Vector b = boxes.t + boxes.C * box_edge(e).point(boxes.half_b);
+    if (squared_bound(b, component(boxes.half_b, e / 4) * boxes.C.column(e / 4), boxes.half_a) < best)
+      edges_b[count_b++] = e;
+  }
+  for (int i = 0; i < count_a; ++i)
+    for (int j = 0; j < count_b; ++j) {
+      const int e = edges_a[i], f = edges_b[j];
       const BoxRegion a = box_edge(e), b = box_edge(f);
       const double h = component(boxes.half_a, e / 4), l = component(boxes.half_b, f / 4);
       const Vector u = along_axis(e / 4, 2 * h), w = (2 * l) * boxes.C.column(f / 4);
@@ -213,16 +231,14 @@ void detect_box_box(PairCollector& out) {
   if (face.separation >= out.margin) return;
   const EdgeAxis edge = largest_edge_separation(boxes);
   if (edge.separation >= out.margin) return;
-  const double same = kSame * boxes.size;
-  bool found = false;
+  const double same = kSame * boxes.size, separation = std::fmax(face.separation, edge.separation);
   const bool edges_lead = edge.separation > face.separation + same;
-  if (edges_lead) found = add_supporting_edges(boxes, edge);
-  // An edge that leads by a slight tilt alone is one of several points of an area.
+  // Edges that lead by a slight tilt alone may be those where the outlines of an area cross.
   const double alike = std::fabs(component(face.of_b ? transposed_times(boxes.C, edge.n) : edge.n, face.axis));
-  if (!edges_lead || alike > 0.995) add_area(boxes, face);
-  if (!edges_lead) found = out.least() <= face.separation + same;
-  if (found) return;
-  if (std::fmax(face.separation, edge.separation) > 0)
+  if (!edges_lead || alike > kAlike) add_area(boxes, face);
+  if (out.least() <= separation + same) return;
+  if (edges_lead && add_supporting_edges(boxes, edge)) return;
+  if (separation > 0)
     add_nearest(boxes);
   else
     add_area(boxes, face);

@@ -14,8 +14,11 @@ namespace symplectree {
 namespace {
 
 constexpr double kRolling = 0.02;  // tilt (sine) below which the nearest point of a rim is not smooth
+constexpr double kFirst = 1e-8;    // accuracy (relative) that is enough to tell which features are nearest
+constexpr double kDeeper = 1e-5;   // how much deeper (relative) features may be than the polytope that was grown
 constexpr double kParallel = 0.2;  // sine below which two lines have no well-defined perpendicular
 constexpr double kNear = 1e-3;     // points that are nearer than this (relative to the size) are one
+constexpr int kEnough = 6;         // points of an area that has more corners than there is room for
 constexpr int kBase = 16;          // numbers of edges of the base begin here, above those of what lies over it
 constexpr int kArea = 1 << 12;     // ids of areas begin here; those of nearest points are below
 
@@ -52,17 +55,19 @@ bool turns_swiftly(const PairCollector& out, const Feature& a, const Feature& b)
 class ConvexPair {
  public:
   explicit ConvexPair(PairCollector& out)
-      : out_(out), size_(size_of(out.a) + size_of(out.b)), nearest_(convex_gap(out.a, out.pose_a, out.b, out.pose_b)) {}
+      : out_(out), size_(size_of(out.a) + size_of(out.b)), nearest_(search(kFirst)) {}
 
   void add_all() {
-    if (nearest_.g - 1e-6 * size_ >= out_.margin) return;
+    if (nearest_.g - 2 * kFirst * size_ >= out_.margin) return;
     const bool refined = refine();
+    if (!refined) nearest_ = search(0);
     if (refined && best_.g >= out_.margin) return;
     add_area();
     const double g = refined ? best_.g : nearest_.g;
     if (out_.least() <= g + 1e-9 * size_) return;
     if (!refined)
-      out_.add_tangent(nearest_.x_a, nearest_.x_b, nearest_.n, kArea - 1);
+      out_.add(round_side(), plane_feature(out_.in_b(nearest_.x_b), transposed_times(out_.pose_b.R, nearest_.n)),
+               kArea - 1);
     else if (tangent_)
       out_.add_tangent(best_.x_a, best_.x_b, best_.n, id_);
     else
@@ -72,11 +77,22 @@ class ConvexPair {
  private:
   PairCollector& out_;
   const double size_;
-  const Gap<double> nearest_;
+  Gap<double> nearest_;
   Feature best_a_, best_b_;
   Gap<double> best_;
   int id_ = 0;
   bool tangent_ = false;
+
+  Gap<double> search(double accuracy) const {
+    return convex_gap(out_.a, out_.pose_a, out_.b, out_.pose_b, {size_, out_.margin + kFirst * size_, accuracy});
+  }
+
+  // What of a is at its nearest point, with its curvature where it is round everywhere.
+  Feature round_side() const {
+    if (out_.a.kind == ShapeKind::Ellipsoid) return ellipsoid_feature({0, 0, 0}, Mat3<double>::identity(), out_.a.size);
+    const double r = rounding(out_.a);
+    return sphere_feature(out_.in_a(nearest_.x_a + r * nearest_.n), r);
+  }
 
   // Looks for the features that the nearest points belong to.
   bool refine() {
@@ -98,6 +114,7 @@ class ConvexPair {
     }
     const Gap<double> at = out_.gap_of(a.feature, f_b);
     if (!(std::fabs(at.g - nearest_.g) < kNear * size_)) return false;
+    if (nearest_.g < 0 && at.g < nearest_.g - kDeeper * size_) return false;  // there is a shorter way out
     const Vector n_a = transposed_times(out_.pose_a.R, at.n), n_b = transposed_times(out_.pose_b.R, at.n);
     const double misfit =
         std::fmax(misfit_of(out_.a, a, out_.in_a(at.x_a), -n_a), misfit_of(out_.b, b, out_.in_b(at.x_b), n_b));
@@ -141,11 +158,14 @@ class ConvexPair {
     // Round the base in the sense of u and w.
     const auto corner = [&](int i) -> const Vector& { return base.corners[i % base.count]; };
     const double turn = dot(k, cross(corner(1) - corner(0), corner(2) - corner(1))) < 0 ? -1 : 1;
+    std::array<Feature, Patch::capacity> walls;  // planes round the base
+    int wall_count = 0;
     for (int i = 0; i < base.count; ++i) {
       const Vector side = corner(i + 1) - corner(i), m = turn * cross(side, k);
       const double length = std::sqrt(dot(m, m));
       if (!(length > 0)) continue;
-      area = cut(area, dot(m, u) / length, dot(m, w) / length, dot(m, corner(i)) / length + 1e-8 * size_,
+      walls[wall_count++] = plane_feature(corner(i), (1 / length) * m);
+      area = cut(area, dot(m, u) / length, dot(m, w) / length, dot(m, corner(i)) / length, 1e-8 * size_,
                  kBase + base.number[i]);
     }
     std::sort(area.corners.begin(), area.corners.begin() + area.count,
@@ -159,22 +179,55 @@ class ConvexPair {
     for (int c = 0; c < area.count; ++c) {
       const PolygonCorner p = area.corners[c];
       if (p.z - floor - over.radius >= out_.margin) break;
-      const bool own = p.before < kBase && p.after < kBase;
-      if (own && c > 0 && p.after % over.spread != 0) continue;
+      if (c > 0 && is_own(p) && p.after % over.spread != 0) continue;
       const auto near = [&](const PolygonCorner& q) {
         return std::fabs(p.x - q.x) + std::fabs(p.y - q.y) < kNear * size_;
       };
-      if (std::any_of(area.corners.begin(), area.corners.begin() + kept, near)) continue;
-      area.corners[kept++] = p;
+      if (std::none_of(area.corners.begin(), area.corners.begin() + kept, near)) area.corners[kept++] = p;
+    }
+    area.count = kept;
+    spread_out(area);
+    for (int c = 0; c < area.count; ++c) {
+      const PolygonCorner& p = area.corners[c];
+      const bool own = is_own(p);
       const Vector x = p.x * u + p.y * w + p.z * k;
       const Vector at = own ? over.corner_of(p.after) : of_a ? out_.a_in_b(x) : out_.b_in_a(x);
       const Feature ball = over.feature_at(at, own, slant);
+      if (ball.kind == FeatureKind::Circle) {  // its lowest point may be beside the base
+        const Gap<double> rim = of_a ? swapped(out_.gap_of(plane, ball)) : out_.gap_of(ball, plane);
+        const Vector lowest = of_a ? out_.in_a(rim.x_a) : out_.in_b(rim.x_a);
+        const auto beyond = [&](const Feature& wall) { return dot(wall.axes.c, lowest - wall.at) > 1e-9 * size_; };
+        if (std::any_of(walls.begin(), walls.begin() + wall_count, beyond)) continue;
+      }
       const int id = kArea + ((of_a ? 32 : 0) + (own ? p.after : p.before)) * 32 + p.after;
       if (of_a)
         out_.add(plane, ball, id);
       else
         out_.add(ball, plane, id);
     }
+  }
+
+  static bool is_own(const PolygonCorner& p) { return p.before < kBase && p.after < kBase; }
+
+  // Of many corners, sorted by height, the lowest and those that are farthest from the ones that are kept.
+  void spread_out(Polygon& area) const {
+    if (area.count <= FeaturePairs::capacity) return;
+    const auto number = [](const PolygonCorner& p) { return 32 * p.before + p.after; };
+    for (int c = 1; c < area.count && area.corners[c].z < area.corners[0].z + 1e-9 * size_; ++c)
+      if (number(area.corners[c]) < number(area.corners[0])) std::swap(area.corners[0], area.corners[c]);
+    for (int kept = 1; kept < kEnough; ++kept) {
+      int farthest = kept;
+      double most = -1;
+      for (int c = kept; c < area.count; ++c) {
+        double least = HUGE_VAL;
+        for (int i = 0; i < kept; ++i)
+          least = std::fmin(least,
+                            std::hypot(area.corners[c].x - area.corners[i].x, area.corners[c].y - area.corners[i].y));
+        if (least > most + 1e-9 * size_) most = least, farthest = c;
+      }
+      std::swap(area.corners[kept], area.corners[farthest]);
+    }
+    area.count = kEnough;
   }
 
   // Two sides that are nearly parallel: the ends of the stretch that they share, each end against the other's line.

@@ -48,9 +48,9 @@ ContactRun::ContactRun(const Model& m, std::unique_ptr<Run> free, bool located)
     : m_(m), run_(std::move(free)), located_(located),
       conservative_(!m.user_forces && m.joint_dampers.empty() && !has_damped_pairs(m) && m.actuators.empty() &&
                     m.joint_frictions.empty()),
-      unilateral_(m), dynamics_(m), report_(m), start_(m), first_(m), begin_(m), end_(m), impulse_(m.nv), column_(m.nv),
+      unilateral_(m), dynamics_(m), start_(m), first_(m), begin_(m), end_(m), impulse_(m.nv), column_(m.nv),
       no_rates_(m.nv), moved_(m.nv), v_(m.nv), a_(m.nv), change_(m.nv) {
-  report_.unilateral_forces.assign(m.joint_limits.size() + m.joint_frictions.size(), 0.0);
+  impacts = std::make_shared<std::vector<ImpactRecord>>();
 }
 
 void ContactRun::set_prescribed(const std::vector<char>& velocities) {
@@ -76,14 +76,10 @@ void ContactRun::place(const double* q, Workspace<double>& at) const {
 bool ContactRun::step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) {
   first_ = state();
   const std::vector<Unilateral> before = active_;
-  report_.impacts.clear();
-  const bool done = advance({t, h, &forces, motion});
-  const RunReport& r = run_->report();
-  std::vector<double> unilateral = std::move(report_.unilateral_forces);
-  auto impacts = std::move(report_.impacts);
-  report_ = r;
-  report_.unilateral_forces = std::move(unilateral), report_.impacts = std::move(impacts);
-  if (done) return true;
+  const auto later = [t](const ImpactRecord& impact) { return impact.t >= t; };
+  std::erase_if(*impacts, later);  // of steps that were not to be
+  if (advance({t, h, &forces, motion})) return true;
+  std::erase_if(*impacts, later);
   go_back(first_);
   active_ = before;  // for their impulses
   return false;
@@ -364,7 +360,7 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
         lost -= 0.5 * x[k] * (u[k] + after);
       }
       const bool contact = part.source == Unilateral::Source::Contact;
-      report_.impacts.push_back({span.t + elapsed, contact ? 1 : 0, part.index, x[at],
+      impacts->push_back({span.t + elapsed, contact ? 1 : 0, part.index, x[at],
                                  contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
     }
     at += n;
@@ -416,7 +412,6 @@ bool ContactRun::project_end(double h) {
   active_ = std::move(now);
   std::swap(begin_, end_);
   known_ = built_ = true;
-  std::fill(report_.unilateral_forces.begin(), report_.unilateral_forces.end(), 0.0);
   if (active_.empty()) return true;
   build(active_, q1, begin_);
   std::vector<ConeProblem::Part> parts;
@@ -438,20 +433,11 @@ bool ContactRun::project_end(double h) {
     std::copy(&problem_.x[at], &problem_.x[at] + unilateral_.rows(u), u.end);
     at += unilateral_.rows(u);
   }
-  note_forces(h);
   const std::size_t n = problem_.x.size();
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) problem_.y0[i] += W_[n * i + j] * problem_.x[j];
   drop_separating(problem_.y0);
   return true;
-}
-
-void ContactRun::note_forces(double h) {
-  const int limits = static_cast<int>(m_.joint_limits.size());
-  for (const Unilateral& u : active_)
-    if (u.source != Unilateral::Source::Contact)
-      report_.unilateral_forces[u.source == Unilateral::Source::Limit ? u.index : limits + u.index] =
-          (u.begin[0] + u.end[0]) / h;
 }
 
 void ContactRun::carry(RunMemory& memory) {

@@ -42,7 +42,7 @@ class ContactRun final : public Run {
   void limit_unresolved(double energy, double scale) override { run_->limit_unresolved(energy, scale); }
   void carry(RunMemory& memory) override;
   const RunState& state() const override { return run_->state(); }
-  const RunReport& report() const override { return report_; }
+  const RunReport& report() const override { return run_->report(); }
 
  private:
   // A step, or what is left of it, and what drives it.
@@ -81,14 +81,12 @@ class ContactRun final : public Run {
   // out ← J v_, in rows of J_.
   void rates(std::vector<double>& out) const;
   void place(const double* q, Workspace<double>& at) const;
-  void note_forces(double h);
 
   const Model& m_;
   std::unique_ptr<Run> run_;
   bool located_, conservative_;
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
-  RunReport report_;
   RunState start_, first_;
   Workspace<double> begin_, end_;           // poses at the beginning and at the end of a step, where there are contacts
   std::vector<Unilateral> active_;          // with impulses in this step, held at its beginning

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "integrators/prescribed_motion.hpp"
@@ -57,9 +58,7 @@ struct RunReport {
   // of a constraint row.
   double residual = std::numeric_limits<double>::quiet_NaN();
   int worst = 0;
-  std::vector<double> unilateral_forces;  // of joint limits, then of joint frictions, over the last step
-  std::vector<ImpactRecord> impacts;      // in the last step
-  std::vector<double> parts;              // lengths of those that the last step was taken in, where it was divided
+  std::vector<double> parts;  // lengths of those that the last step was taken in, where it was divided
 
   explicit RunReport(const Model& m) : multipliers(m.rows), reactions(m.nv) {}
 };
@@ -67,6 +66,8 @@ struct RunReport {
 class Run {
  public:
   bool may_throw = false;  // does a step call elements that are functions of Python?
+  // Impacts so far, in the order of time, of runs that have such; whoever reads them may empty it.
+  std::shared_ptr<std::vector<ImpactRecord>> impacts;
 
   virtual ~Run() = default;
   // Mark velocities whose coordinates are prescribed.

@@ -80,14 +80,9 @@ def detect(a, poses_a, b, poses_b, margin):
 
 def gaps(features_a, poses_a, features_b, poses_b, twists_a=None, twists_b=None):
     """Rows g, n, x_a, x_b (n, 10), and their first and second derivatives along twists about the poses' origins."""
-    n = len(features_a)
-    zero = np.zeros((n, 6))
-    out = np.zeros((n, 3, 10))
-    arrays = (features_a, poses_a, zero if twists_a is None else twists_a) + (
-        features_b,
-        poses_b,
-        zero if twists_b is None else twists_b,
-    )
+    zero, out = np.zeros((len(features_a), 6)), np.zeros((len(features_a), 3, 10))
+    twists_a, twists_b = (zero if V is None else V for V in (twists_a, twists_b))
+    arrays = (features_a, poses_a, twists_a, features_b, poses_b, twists_b)
     _core.collision_gaps(*(np.ascontiguousarray(x, float) for x in arrays), out)
     return out
 
@@ -99,7 +94,8 @@ def mujoco_pair(kind_a, kind_b, sizes=None):
     for name, kind, size in zip("ab", (kind_a, kind_b), sizes, strict=True):
         half = [s / 2 if k in HALVED.get(kind, ()) else s for k, s in enumerate(size)]
         half = [1, 1, 1] if kind == "plane" else half
-        text += f'<body mocap="true" name="{name}"><geom name="{name}" type="{kind}" size="{" ".join(map(str, half))}"/></body>'
+        geom = f'<geom name="{name}" type="{kind}" size="{" ".join(map(str, half))}"/>'
+        text += f'<body mocap="true" name="{name}">{geom}</body>'
     model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
     model.opt.ccd_tolerance, model.opt.ccd_iterations = 1e-14, 500
     data = mujoco.MjData(model)

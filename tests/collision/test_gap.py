@@ -1,11 +1,11 @@
-"""Gaps between features: the twin, dg = n·(v_a(x_a) − v_b(x_b)), differences, and poses where a direction is not defined."""
+"""Gaps between features: the twin, dg = n·(v_a(x_a) − v_b(x_b)), differences, poses where no direction is defined."""
 
 import numpy as np
 import pytest
-from reference import collision as reference
 from scipy.linalg import expm
 
 from collision.shapes import FEATURES, gaps, random_poses, random_rotations
+from reference import collision as reference
 
 PAIRS = sorted(reference.PAIRS)
 ORDERS = PAIRS + [(b, a) for a, b in PAIRS if a != b]
@@ -66,7 +66,9 @@ def test_witness_points_are_a_gap_apart_and_the_gap_changes_with_their_velocitie
     v_a = V_a[:, 3:] + np.cross(V_a[:, :3], x_a - T_a[:, :3, 3])
     v_b = V_b[:, 3:] + np.cross(V_b[:, :3], x_b - T_b[:, :3, 3])
     expected = np.sum(n * (v_a - v_b), axis=1)
-    assert np.allclose(slope[:, 0], expected, rtol=0, atol=1e-10)  # of lines that are nearly parallel, feet are far away
+    assert np.allclose(
+        slope[:, 0], expected, rtol=0, atol=1e-10
+    )  # of lines that are nearly parallel, feet are far away
 
 
 @pytest.mark.parametrize("kinds", ORDERS, ids="-".join)

@@ -81,7 +81,9 @@ def nearest(A, y):
     one = np.eye(len(y))
     solve = lambda t: np.linalg.solve(A + t * one, y)  # noqa: E731
     least, most = np.linalg.eigvalsh(A)[[0, -1]]
-    t = brentq(lambda t: solve(t) @ A @ solve(t) - 1, -least * (1 - 1e-6), np.sqrt(most) * np.linalg.norm(y), xtol=1e-16)
+    t = brentq(
+        lambda t: solve(t) @ A @ solve(t) - 1, -least * (1 - 1e-6), np.sqrt(most) * np.linalg.norm(y), xtol=1e-16
+    )
     return solve(t) / np.linalg.norm(solve(t))
 
 

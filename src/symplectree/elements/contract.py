@@ -89,6 +89,7 @@ class ElementTables:
     hull_faces: list[HullFaceRow] = field(default_factory=list)
     contact_pairs: list[ContactPairRow] = field(default_factory=list)
     shapes: list[int] = field(default_factory=list)  # number in Mechanism.shapes of each of the collision shapes
+    shape_frames: list[str] = field(default_factory=list)  # of each collision shape
     pairs: dict[str, list[PairRow]] = field(default_factory=dict)  # by the name of the table
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
     eliminated: list[int] = field(default_factory=list)  # coordinate rows whose second coordinate follows the first
@@ -200,6 +201,7 @@ class Lowering:
             size[: len(shape.size)] = shape.size
             self.shape_rows[index] = len(self.tables.collision_shapes)
             self.tables.shapes.append(index)
+            self.tables.shape_frames.append(shape.frame)
             self.tables.add(
                 CollisionShapeRow(
                     owner=self.owner,

@@ -19,6 +19,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import refuse_unilateral
 from symplectree.validation import is_positive, shown
 
 MOST_STEPS = 100_000  # of the solver, between two states
@@ -68,6 +69,7 @@ class AdaptiveRun:
     ) -> None:
         from scipy.integrate import DOP853  # slow to import
 
+        refuse_unilateral(model, "Adaptive")
         self.method, self.model, self.dt, self.forces, self.prescribed = method, model, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []
@@ -131,6 +133,9 @@ class AdaptiveRun:
 
     def statistics(self) -> dict[str, Array]:
         return recorded_rows(self.model, self.prescribed, self.counts)
+
+    def take_impacts(self) -> Array:
+        return np.zeros((0, 11))
 
     def restart(self, step: int) -> None:
         self._solver = None

@@ -18,6 +18,7 @@ from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import refuse_unilateral
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class ClassicalRun(NativeRun):
     ) -> None:
         import symplectree._core as core
 
+        refuse_unilateral(model, {"rk4": "RK4"}.get(method, "SemiImplicitEuler"))
         self.model, self.dt, self.forces, self.prescribed = model, dt, forces, prescribed
         self.q, self.x = np.array(q), np.array(v)
         self.counts: list[tuple[int, int, Array]] = []

@@ -53,6 +53,10 @@ class Run(Protocol):
         stretches, and rows of numbers (multipliers, forces) at their beginnings. Nothing when nothing is recorded."""
         ...
 
+    def take_impacts(self) -> Array:
+        """Rows of impacts since this was last asked (`simulation.contact_record.Impacts`), in the order of time."""
+        ...
+
     def restart(self, step: int) -> None:
         """Forget everything but the state (q, x) before step number `step`, as a run does that begins there."""
         ...

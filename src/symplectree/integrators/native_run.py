@@ -40,6 +40,9 @@ class NativeRun:
     def native(self) -> Any:
         return self._native
 
+    def take_impacts(self) -> Array:
+        return np.reshape(self._native.take_impacts(), (-1, 11))
+
     def memory(self) -> Any:
         return np.array(self._native.memory())
 

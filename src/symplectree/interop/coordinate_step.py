@@ -12,6 +12,7 @@ from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
+from symplectree.mechanism.unilateral import refuse_unilateral
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds
 
@@ -29,6 +30,7 @@ class NumberStep:
 
         if not isinstance(model, Model):
             raise ModelError(f"a step takes a Model, not {type(model).__name__}; call build() on a Mechanism")
+        refuse_unilateral(model, "a step of JAX or PyTorch")
         check_seconds("dt", dt)
         if failure not in FAILURES:
             raise ModelError(f"failure is {failure!r}; give 'raise' or 'nan'")

@@ -11,6 +11,7 @@
 | interval | interval | time at which each interval between two states begins |
 | iterations, substeps | interval | of the solver, between two states |
 | multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
+| impacts | impact, impact_part | time, of a contact (1) or limit (0), its row, normal impulse, point, impulse, energy lost |
 | rates | t, velocity | velocities of prescribed coordinates |
 | sensor_NAME | t, sensor_NAME_part | what the sensor of that name shows; its parts, and their units |
 | coordinate, velocity, row, prescribed | themselves | names |
@@ -59,6 +60,7 @@ MEANINGS = {
     "substeps": "steps taken as shorter ones since the state before",
     "multipliers": "forces of the constraint rows",
     "prescribed_forces": "forces that move the prescribed coordinates",
+    "impacts": "time, of a contact (1) or a joint limit (0), number of its row, normal impulse, point, impulse, energy lost",
     "rates": "velocities of prescribed coordinates, zero elsewhere",
     "model": "the mechanism, for symplectree.loads",
 }
@@ -101,6 +103,8 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
             variables["constraint_error"] = Variable(("t",), trajectory.constraint_error)
     for name, values in trajectory.recorded.items():
         variables[name] = Variable(("interval", ROWS[name]) if name in ROWS else ("interval",), values)
+    if len(trajectory.impacts):
+        variables["impacts"] = Variable(("impact", "impact_part"), trajectory.impacts.rows)
     if trajectory.prescribed:
         variables["prescribed"] = Variable(("prescribed",), list(trajectory.prescribed))
     if trajectory.rates is not None:
@@ -196,6 +200,7 @@ def trajectory_of(record: Record, path: Any, model: Model | None = None) -> Traj
             rates=record.get("rates"),
             settings=_settings(attributes),
             restart=_restart(record),
+            impacts=record.get("impacts") if "impacts" in record.variables else (),
         )
     except KeyError as error:
         raise ResultError(f"{path} is incomplete: it holds no {error.args[0]!r}") from None

@@ -345,6 +345,12 @@ class Model:
 
         return changed(self, values)
 
+    def without_contact(self) -> Model:
+        """The same model without `Contact`, `JointLimit` and `JointFriction`, for methods that do not know them."""
+        from symplectree.mechanism.unilateral import without_contact
+
+        return without_contact(self)
+
     def info(self) -> str:
         """A picture of the tree in text, with masses, coordinates and elements, and questions about numbers that look as
         if they had the wrong unit."""

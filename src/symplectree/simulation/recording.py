@@ -14,6 +14,7 @@ from symplectree.integrators.violent_forces import explained
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.simulation.applied import Applied
+from symplectree.simulation.contact_record import IMPACT_COLUMNS
 from symplectree.simulation.run_record import Restart, Settings
 from symplectree.simulation.trajectory import Trajectory
 
@@ -53,6 +54,7 @@ class Recording:
         self.interval = restart_interval(model)
         self.watch = FormulaWatch(model, leaps=not run.compares_poses)
         self.recorded: dict[str, Array] = {}
+        self.impacts = np.zeros((0, IMPACT_COLUMNS))
         self.applied: Applied | None = None
         self.done = 0  # number of the step after which the last saved state was reached
         self.q[0], self.x[0] = run.q, run.x
@@ -71,6 +73,8 @@ class Recording:
             table = self._table(name, part)
             table[: before - 1] = earlier.recorded[name][: before - 1]
             table[rows - 2] = part
+        before_restart = earlier.impacts.t <= restart.step * self.settings.dt
+        self.impacts = earlier.impacts.rows[before_restart]
         self._rate_rows(0)
 
     @property
@@ -99,6 +103,7 @@ class Recording:
                 self.q[row], self.x[row] = q[0], x[0]
             self.done += saved * every
             self._record(self.run.statistics(), begun=first % self.every != 0)
+            self.impacts = np.concatenate([self.impacts, self.run.take_impacts()])
             self._rate_rows(row)
         if self.watch and saved:
             self._look(first, every, before, slice(row, row + saved))
@@ -134,7 +139,8 @@ class Recording:
             given |= {"prescribed": self.prescribed.names, "rates": self.rates[:rows]}
         given[self.run.second] = self.x[:rows]
         settings = replace(self.settings, steps=self.steps)
-        made = Trajectory(self.model, self.times(0), self.q[:rows], **given, settings=settings, restart=self.restart)
+        given |= {"settings": settings, "restart": self.restart, "impacts": self.impacts}
+        made = Trajectory(self.model, self.times(0), self.q[:rows], **given)
         made.applied = self.applied
         return made
 

@@ -16,6 +16,7 @@ from symplectree.deprecation import warn_renamed
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.simulation.contact_record import Contacts, contact_solution, contacts_of, impacts_of
 from symplectree.simulation.state import State, coordinate_of, state_at, velocity_of
 from symplectree.validation import counted, shown
 
@@ -42,6 +43,8 @@ class Trajectory:
     | iterations, substeps | of the solver, and steps taken as shorter ones, since the state before | (K,) |
     | model | whose motion it is | |
     | settings | dt, method and whatever else the run was asked for; None when not known | |
+    | contacts | points of contact in each state, with forces (`Contacts`) | |
+    | impacts | what was hit, when, and how hard (`Impacts`) | |
     | t_forces | the times of multipliers and prescribed_forces, t[:-1] | (K,) s |
 
     `traj["elbow"]` is the course of a coordinate, `traj.velocity("elbow")` its velocity, `traj.pose("tip")` that of a
@@ -67,6 +70,7 @@ class Trajectory:
         rates: Array | None = None,
         settings: Settings | None = None,
         restart: Restart | None = None,
+        impacts: Any = (),
     ) -> None:
         if (v is None) == (p is None):
             raise ModelError("a trajectory takes either velocities or momenta")
@@ -77,6 +81,7 @@ class Trajectory:
         self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
         self._multipliers, self.rates = multipliers, rates
         self.settings, self.restart = settings, restart
+        self.impacts = impacts_of(model, impacts)
         self.applied: Applied | None = None  # forces and prescribed motions, as long as they are known
         # Of a run with constraints or prescribed coordinates, momenta hold half a step's impulse of their forces.
         self.raw = p
@@ -132,9 +137,11 @@ class Trajectory:
             save_every=self.settings.save_every * (which.step or 1),
         )
         rates = None if self.rates is None else self.rates[rows]
+        kept = (self.impacts.t >= self.t[rows[0]]) & (self.impacts.t <= self.t[rows[-1]])
         part = Trajectory(
-            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates, settings=settings
-        )
+            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates, settings=settings,
+            impacts=self.impacts.rows[kept],
+        )  # fmt: skip
         part.applied = self.applied
         return part
 
@@ -197,6 +204,16 @@ class Trajectory:
         if len(self) == 1:
             return self._multipliers
         return least_norm(self.model, self.q[:-1], self._multipliers)
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        """Points of contact in the saved states, with the forces there: those that hold what rests, and brake what slides.
+
+        Raises ModelError where the run's forces are not known any more; see `sensor`.
+        """
+        from symplectree.simulation.applied import states_of
+
+        return contacts_of(self.model, self.t, contact_solution(states_of(self)))
 
     @cached_property
     def _prescribed_velocities(self) -> Array:

@@ -1,0 +1,39 @@
+"""What only pushes or rubs in a model: joint limits, dry friction and contact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symplectree.elements import Contact, JointFriction, JointLimit
+from symplectree.errors import ModelError
+
+if TYPE_CHECKING:
+    from symplectree.mechanism.model import Model
+
+KINDS = (JointLimit, JointFriction, Contact)
+
+
+def unilateral_names(model: Model) -> list[str]:
+    """Names of the elements that only push or rub."""
+    return [str(element.name) for element in model.elements if isinstance(element, KINDS)]
+
+
+def refuse_unilateral(model: Model, what: str) -> None:
+    """Raise ModelError where a model has elements that `what` does not know."""
+    if names := unilateral_names(model):
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise ModelError(
+            f"{what} knows no joint limits, dry friction and contact, and the model has {names[0]!r}{others}; take "
+            "st.Variational(), or leave them out: model.without_contact()"
+        )
+
+
+def without_contact(model: Model) -> Model:
+    """The same model without elements that only push or rub."""
+    if not unilateral_names(model):
+        return model
+    if model.description is None:
+        raise ModelError("the model does not know what it was built from; build it again without contact")
+    mechanism = model.description.copy()
+    mechanism.elements = [element for element in mechanism.elements if not isinstance(element, KINDS)]
+    return mechanism.build()

@@ -1,0 +1,180 @@
+"""Contacts in the states of a run, and the impacts between them, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symplectree.errors import ModelError
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model, unknown
+
+if TYPE_CHECKING:
+    from symplectree.sensors import States
+
+IMPACT_COLUMNS = 11  # of a row of the core: t, of a contact or a limit, index, normal, point (3), impulse (3), lost
+LIMIT, FRICTION, CONTACT = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Points of contact in the states of a trajectory, one row each, in the order of time.
+
+    | name | meaning | shape, unit |
+    | --- | --- | --- |
+    | state, t | number and time of the state | (N,), s |
+    | element | name of the `Contact` | (N,) |
+    | a, b | frames whose shapes touch | (N,) |
+    | point, normal | where, and the unit normal from b to a, in the world | (N, 3) m |
+    | gap | between the surfaces, zero but for rounding | (N,) m |
+    | force | on b, in world axes; on a it is opposite | (N, 3) N |
+    | sliding | whether friction is at its limit | (N,) |
+    """
+
+    state: Array
+    t: Array
+    element: Array
+    a: Array
+    b: Array
+    point: Array
+    normal: Array
+    gap: Array
+    force: Array
+    sliding: Array
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return f"Contacts: {len(self)} points in {len(np.unique(self.state))} states"
+
+    def __getitem__(self, which: Any) -> Contacts:
+        """Some of the rows: a slice, indices, a mask, or the name of a `Contact` or of a frame that takes part."""
+        if isinstance(which, str):
+            known = {*self.element, *self.a, *self.b}
+            if which not in known and len(self):
+                raise ModelError(unknown("contact or frame", which, sorted(known)))
+            which = (self.element == which) | (self.a == which) | (self.b == which)
+        elif isinstance(which, int | np.integer):
+            which = [int(which)]
+        return Contacts(**{name: values[which] for name, values in vars(self).items()})
+
+    def at(self, state: int) -> Contacts:
+        """Those in one state, by its number."""
+        return self[self.state == state]
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row for each point; vectors have a column for each part ("force.x")."""
+        return _dataframe(vars(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Impacts:
+    """Impacts of a run, one row for each point that was hit, in the order of time.
+
+    | name | meaning | shape, unit |
+    | --- | --- | --- |
+    | t | when | (N,) s |
+    | element | name of the `Contact` or `JointLimit` | (N,) |
+    | normal | size of the normal impulse | (N,) N·s, of a revolute joint N·m·s |
+    | point, impulse | of contacts: where, and the impulse on the second shape, in the world | (N, 3) m, N·s |
+    | lost | energy that it took | (N,) J |
+    """
+
+    t: Array
+    element: Array
+    normal: Array
+    point: Array
+    impulse: Array
+    lost: Array
+    rows: Array  # as the core wrote them
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return f"Impacts: {len(self)}, {self.lost.sum():.6g} J lost"
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row for each impact; vectors have a column for each part."""
+        return _dataframe({name: values for name, values in vars(self).items() if name != "rows"})
+
+
+def _dataframe(columns: dict[str, Array]) -> Any:
+    import pandas
+
+    table = {}
+    for name, values in columns.items():
+        parts = {name: values} if values.ndim == 1 else {f"{name}.{x}": values[:, k] for k, x in enumerate("xyz")}
+        table |= parts
+    return pandas.DataFrame(table)
+
+
+def impacts_of(model: Model, rows: Any) -> Impacts:
+    """Impacts from rows of the core."""
+    table = np.asarray(rows, dtype=float).reshape(-1, IMPACT_COLUMNS)
+    tables = model.full.tables
+    owners = [
+        (tables.contact_pairs if row[1] else tables.joint_limits)[int(row[2])].owner for row in table
+    ]  # fmt: skip
+    names = np.array([str(model.full.elements[owner].name) for owner in owners], dtype=object)
+    return Impacts(table[:, 0], names, table[:, 3], table[:, 4:7], -table[:, 7:10], table[:, 10], table)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSolution:
+    """Forces of contacts, joint limits and dry friction in some states, as the core finds them.
+
+    records: rows (state, source, index, gap, point, normal, force on a, sliding). joint: what they do to the tree's
+    velocities (K, nv).
+    """
+
+    records: Array
+    joint: Array
+
+
+def contact_solution(states: States) -> ContactSolution:
+    """Forces in K states, in the coordinates of the whole tree."""
+    model, tree = states.model, states.model.full
+    q, v = states.q, states.v
+    if tree is not model:
+        v = np.array([model.tree_velocities(*state) for state in zip(q, v, strict=True)])
+        q = model.tree_coordinates(q)
+    tau = np.broadcast_to(states.tau, states.v.shape)
+    place = [tree.velocities.index(name) for name in model.velocities]
+    forces, given, joint = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
+    forces[:, place], given[:, place] = tau, states.given
+    held = np.array([place[int(j)] for j in states.held], dtype=float)
+    inputs = np.ascontiguousarray(states.inputs, dtype=float)
+    native = tree.native
+    records = native.contact_forces(
+        np.ascontiguousarray(q), np.ascontiguousarray(v), forces, inputs, given, held, joint
+    )
+    return ContactSolution(records, joint)
+
+
+def contacts_of(model: Model, t: Array, solution: ContactSolution) -> Contacts:
+    """Points of contact by name."""
+    tree = model.full
+    rows = solution.records[solution.records[:, 1] == CONTACT]
+    pairs = [tree.tables.contact_pairs[int(k)] for k in rows[:, 2]]
+    frames = tree.tables.shape_frames
+
+    def names(values: list[str]) -> Array:
+        return np.array(values, dtype=object)
+
+    state = rows[:, 0].astype(int)
+    return Contacts(
+        state=state,
+        t=t[state],
+        element=names([str(tree.elements[pair.owner].name) for pair in pairs]),
+        a=names([frames[pair.a] for pair in pairs]),
+        b=names([frames[pair.b] for pair in pairs]),
+        point=rows[:, 4:7],
+        normal=rows[:, 7:10],
+        gap=rows[:, 3],
+        force=-rows[:, 10:13],
+        sliding=rows[:, 13] > 0,
+    )
