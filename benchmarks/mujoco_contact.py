@@ -138,5 +138,7 @@ def landed(pair: Pair, push: float = 0.0) -> Landing:
 def _compared(pair: Pair, ours: np.ndarray, theirs: np.ndarray) -> Landing:
     off = float(np.abs(pair.bodies(ours) - pair.bodies(theirs)).max())
     here, there = (gaps(pair, q, NEARBY) for q in (ours, theirs))
-    lost = [name for one, other in ((here, there), (there, here)) for name in one if one[name] < HOLDS and name not in other]
+    lost = [
+        name for one, other in ((here, there), (there, here)) for name in one if one[name] < HOLDS and name not in other
+    ]
     return Landing(off, lost, sum(gap < HOLDS for gap in here.values()))

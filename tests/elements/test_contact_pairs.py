@@ -40,7 +40,14 @@ def test_the_same_two_count_once():
 
 @pytest.mark.parametrize(
     "given",
-    [{}, {"a": "s0"}, {"a": "s0", "b": "s1", "pairs": [("s0", "s1")]}, {"pairs": [("s0",)]}, {"pairs": [3]}, {"pairs": 3}],
+    [
+        {},
+        {"a": "s0"},
+        {"a": "s0", "b": "s1", "pairs": [("s0", "s1")]},
+        {"pairs": [("s0",)]},
+        {"pairs": [3]},
+        {"pairs": 3},
+    ],
 )
 def test_what_is_no_pair(given):
     assert_refused(heap().add(st.Contact(**given, name="c")), "Contact 'c'", "give a and b, or pairs")
@@ -65,7 +72,11 @@ def test_all_pairs_are_found_that_touch():
         names = [m.shapes[number].name for number in model.tables.shapes]
         rows = [model.tables.contact_pairs[index] for index, _ in found]
         ours = {frozenset((names[row.a], names[row.b])): gap for row, (_, gap) in zip(rows, found, strict=True)}
-        gaps = {frozenset((f"s{i}", f"s{k}")): np.linalg.norm(middles[i] - middles[k]) - 0.2 for i in range(20) for k in range(i)}
+        gaps = {
+            frozenset((f"s{i}", f"s{k}")): np.linalg.norm(middles[i] - middles[k]) - 0.2
+            for i in range(20)
+            for k in range(i)
+        }
         gaps |= {frozenset(("floor", f"s{i}")): middles[i, 2] - 0.1 for i in range(20)}
         assert ours == {pair: pytest.approx(gap) for pair, gap in gaps.items() if gap < 0.02}
 
@@ -74,7 +85,18 @@ def cube(folder) -> str:
     """A cube of 0.2 m with a hollow, as a file."""
     side = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * 0.2
     points = np.concatenate([side, [[0.1, 0.1, 0.1]]])
-    faces = [(0, 2, 3), (0, 3, 1), (4, 5, 7), (4, 7, 6), (0, 1, 5), (0, 5, 4), (2, 6, 7), (2, 7, 3), (0, 4, 6), (0, 6, 2)]
+    faces = [
+        (0, 2, 3),
+        (0, 3, 1),
+        (4, 5, 7),
+        (4, 7, 6),
+        (0, 1, 5),
+        (0, 5, 4),
+        (2, 6, 7),
+        (2, 7, 3),
+        (0, 4, 6),
+        (0, 6, 2),
+    ]
     faces += [(1, 3, 8), (3, 7, 8), (7, 5, 8), (5, 1, 8)]
     write_stl(folder / "cube.stl", points, np.array(faces))
     return str(folder / "cube.stl")
@@ -100,7 +122,9 @@ def test_a_mesh_rests_as_the_box_of_its_size(tmp_path):
         m.world.link("b", st.Free("f"), mass=1.0, com=(0.1, 0.1, 0.1), inertia=(0.01, 0.01, 0.01))
         m.shapes += [shape, st.Shape("world", "plane", (0, 0))]
         m.add(st.Contact("b", "world", friction=0.5))
-        traj = st.simulate(m.build(), {"f": (0, 0, 0.05, 1, 0, 0, 0)}, v0={"f": (0, 0, 0, 0.3, 0, 0)}, duration=0.5, dt=0.005)
+        traj = st.simulate(
+            m.build(), {"f": (0, 0, 0.05, 1, 0, 0, 0)}, v0={"f": (0, 0, 0, 0.3, 0, 0)}, duration=0.5, dt=0.005
+        )
         ends.append(traj.q[-1])
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-7)
     assert ends[0][2] == pytest.approx(0, abs=1e-9)

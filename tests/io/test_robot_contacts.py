@@ -72,9 +72,7 @@ CASES = {
 def test_rules(tmp_path, case):
     path = in_file(tmp_path, CASES[case])
     there = compiled(path)
-    named = {
-        frozenset(there.geom(i).name for i in pair): friction for pair, friction in pairs_of_mujoco(there).items()
-    }
+    named = {frozenset(there.geom(i).name for i in pair): friction for pair, friction in pairs_of_mujoco(there).items()}
     ours = our_pairs(load_quietly(path))
     assert ours.keys() == named.keys()
     assert ours == {pair: pytest.approx(friction) for pair, friction in named.items()}
@@ -140,7 +138,9 @@ def test_ball_rolls_down_as_in_mujoco(tmp_path):
     there.opt.timestep, there.geom_solref[:], there.geom_solimp[:, :2] = 1e-4, (2e-3, 1), 0.9999
     data = mujoco.MjData(there)
     mujoco.mj_step(there, data, 5000)
-    np.testing.assert_allclose(traj.q[-1, :3], data.qpos[:3], atol=1e-3 * np.linalg.norm(traj.q[-1, :3] - traj.q[0, :3]))
+    np.testing.assert_allclose(
+        traj.q[-1, :3], data.qpos[:3], atol=1e-3 * np.linalg.norm(traj.q[-1, :3] - traj.q[0, :3])
+    )
 
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
@@ -182,13 +182,25 @@ def test_round_trip_of_a_humanoid():
     path = next(p for p in mjcf_files() if p.stem == "humanoid")
     m = load_quietly(path)
     assert_round_trip(m)
-    assert len([e for e in m.elements if isinstance(e, st.Contact)]) == 2  # floor, and limbs among themselves, which condim makes smooth
+    assert (
+        len([e for e in m.elements if isinstance(e, st.Contact)]) == 2
+    )  # floor, and limbs among themselves, which condim makes smooth
 
 
 def urdf_with_feet(shape: str) -> str:
     collision = f'<visual><geometry><sphere radius="0.2"/></geometry></visual><collision name="sole"><geometry>{shape}</geometry></collision>'
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    return urdf(link("base"), link("foot", inertial + collision), joints=joint("lift", "prismatic", "base", "foot", '<axis xyz="0 0 1"/><limit lower="-5" upper="5" effort="1" velocity="1"/>'))
+    return urdf(
+        link("base"),
+        link("foot", inertial + collision),
+        joints=joint(
+            "lift",
+            "prismatic",
+            "base",
+            "foot",
+            '<axis xyz="0 0 1"/><limit lower="-5" upper="5" effort="1" velocity="1"/>',
+        ),
+    )
 
 
 def test_urdf_collides_where_the_user_says_so(tmp_path):

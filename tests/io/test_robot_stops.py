@@ -48,7 +48,12 @@ def test_named_where_they_cannot_act(tmp_path):
     with pytest.warns(UserWarning) as said:
         st.load(in_file(tmp_path, mjcf(bodies, tendon)))
     text = str(said[0].message)
-    for words in ("limits of ball joints (1: ball)", "dry friction of free joints (1: free)", "limits of tendons (1: t)", "dry friction of tendons (1: t)"):
+    for words in (
+        "limits of ball joints (1: ball)",
+        "dry friction of free joints (1: free)",
+        "limits of tendons (1: t)",
+        "dry friction of tendons (1: t)",
+    ):
         assert words in text
     assert "joint limits" not in text
 

@@ -84,7 +84,9 @@ class Contact(Element):
         else:
             found = [i for i, shape in enumerate(shapes) if shape is given]
             if not found and not hasattr(given, "kind"):
-                raise ModelError(f"{into.what}: {which} is {shown(given)}; give a Shape, or the name of one or of a frame")
+                raise ModelError(
+                    f"{into.what}: {which} is {shown(given)}; give a Shape, or the name of one or of a frame"
+                )
         if not found:
             what = "the mechanism" if given == ALL else f"{given!r}" if isinstance(given, str) else "this"
             raise ModelError(

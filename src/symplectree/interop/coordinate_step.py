@@ -12,8 +12,8 @@ from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
-from symplectree.mechanism.unilateral import refuse_unilateral
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import refuse_unilateral
 from symplectree.validation import check_seconds
 
 FAILURES = ("raise", "nan")

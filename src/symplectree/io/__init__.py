@@ -139,7 +139,14 @@ def loads(
 
 def _only_for_robots(path: str, options: dict[str, Any]) -> None:
     """Refuse an option of robots for another file."""
-    usual = {"base": "auto", "packages": None, "eliminate": False, "inertia": "repair", "density": None, "contact": True}
+    usual = {
+        "base": "auto",
+        "packages": None,
+        "eliminate": False,
+        "inertia": "repair",
+        "density": None,
+        "contact": True,
+    }
     for name, value in options.items():
         if value is not usual.get(name) and value != usual.get(name):
             raise ModelError(f"{path}: {name} is for robots in URDF or MJCF")

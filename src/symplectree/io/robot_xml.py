@@ -9,14 +9,16 @@
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | actuators, fixed tendons, gravcomp | Motor, PositionServo and so on with the same names (`robots/actuators.py`), Tendon, SpatialWrench |
-| limit, range, actuatorfrcrange, frictionloss | `m.limits`, which runs do not enforce |
+| limit, range, frictionloss (URDF: friction) | JointLimit, JointFriction, and `m.limits`, which has actuatorfrcrange, too |
+| geoms that collide, pair, exclude | Contact of the pairs that MuJoCo lets collide (`robots/contacts.py`); a mesh is its convex hull |
 | site | a frame |
 | sensor | `m.sensors`, as `symplectree.io.robots.sensors` says |
 | key | `m.keyframes`; the one named "home" is `m.initial`, too |
-| visual, geom | `m.shapes` |
+| visual, collision, geom | `m.shapes`; what is not shown in the file is not `visible` |
 
 URDF's planar joint becomes three, `name_TX`, `name_TY`, `name_RZ`. Everything else that changes the motion is named in
-one UserWarning: contacts, limits, dry friction, muscles and so on. Numerical settings of MuJoCo (time step, solver), sensors,
+one UserWarning: height fields, limits of tendons and so on, and with `contact=False` contacts, limits and dry friction.
+Numerical settings of MuJoCo (time step, solver, and solref and solimp, as nothing is soft here),
 cameras, lights and textures are not read, nor are settings of its older versions that say nothing about motion.
 """  # noqa: E501
 

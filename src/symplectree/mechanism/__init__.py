@@ -7,4 +7,18 @@ from symplectree.mechanism.mechanism import Frame, Mechanism
 from symplectree.mechanism.model import Model
 from symplectree.mechanism.shapes import Shape
 
-__all__ = ["Frame", "FrameLiteral", "Keyframe", "Mechanism", "Model", "Shape", "build", "rx", "ry", "rz", "tx", "ty", "tz"]
+__all__ = [
+    "Frame",
+    "FrameLiteral",
+    "Keyframe",
+    "Mechanism",
+    "Model",
+    "Shape",
+    "build",
+    "rx",
+    "ry",
+    "rz",
+    "tx",
+    "ty",
+    "tz",
+]

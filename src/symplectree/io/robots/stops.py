@@ -34,7 +34,10 @@ def add_stops(r: Reading) -> None:
             _add_friction(r, joint, limits.friction)
     rubbing = [joint.name for joint in r.spec.joints if joint_kind(joint) == "free" and joint.frictionloss]
     r.note("dry friction of free joints", rubbing)
-    r.note("margins of joint limits", [j.name for j in r.spec.joints if ranged and j.margin and j.name in r.mechanism.limits])
+    r.note(
+        "margins of joint limits",
+        [j.name for j in r.spec.joints if ranged and j.margin and j.name in r.mechanism.limits],
+    )
     for what, names in (("limits of tendons", _limited_tendons(r)), ("dry friction of tendons", _rubbing_tendons(r))):
         r.note(what, names)
 
