@@ -15,8 +15,8 @@ is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made st
 impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
 singular there (the arm of metaworld), as the motion out of a singularity is not determined.
 
-`--contact` leaves everything on, here and there: after 0.5 s, are all bodies within 5 mm, and do the same contacts and joint
-limits hold? `mujoco_contact.py` says how MuJoCo's soft contacts are made stiff, and why 5 mm.
+`--contact` leaves everything on, here and there: after 0.5 s, are all bodies within 5 mm, and do the same contacts and
+joint limits hold? `mujoco_contact.py` says how MuJoCo's soft contacts are made stiff, and why 5 mm.
 """
 
 from __future__ import annotations

@@ -355,3 +355,14 @@ def _carrier(frame: Any) -> Any:
     while frame.parent is not None and frame.joint.nv == 0:
         frame = frame.parent
     return frame
+
+
+def unilateral_mechanism() -> st.Mechanism:
+    """A ball on a floor and an arm beside it, with every element that only pushes or rubs."""
+    m = st.Mechanism()
+    m.world.link("ball", st.Free("ball"), mass=1.0, inertia=(0.004, 0.004, 0.004))
+    m.world.link("arm", st.Revolute("arm", axis="y"), at=(0, 1, 1), mass=2.0, com=(0, 0, -0.5))
+    m.shapes += [st.Shape("ball", "sphere", 0.1, name="ball"), st.Shape("world", "plane", (0, 0), name="floor")]
+    m.add(st.Contact("ball", "floor", friction=0.5, restitution=0.2))
+    m.add(st.JointLimit("arm", lower=-0.5, upper=0.4, restitution=0.3), st.JointFriction("arm", 0.05))
+    return m

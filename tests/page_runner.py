@@ -1,8 +1,8 @@
 """Run the script of a page and note what each line prints: `python page_runner.py SCRIPT OUTPUT [accurate]`.
 
-With `accurate`, runs of the default method up to 20 s are those of an adaptive method at 1e-11, or where something touches or
-rubs, which that one does not know, of ten times shorter steps, and a Stepper takes every step as ten of order 8, so that what
-is printed is free of the error of the steps on the page.
+With `accurate`, runs of the default method up to 20 s are those of an adaptive method at 1e-11, or where something touches
+or rubs, which that one does not know, of ten times shorter steps, and a Stepper takes every step as ten of order 8, so that
+what is printed is free of the error of the steps on the page.
 """
 
 import json

@@ -111,21 +111,20 @@ void detect_rows(const NativeShape& a, In poses_a, const NativeShape& b, In pose
   }
 }
 
-// Shapes, each on a body of its own, of which any two may touch, or those two that are given.
+// Shapes, each on a body of its own, and the pairs that may touch.
 struct NativeBroadPhase {
   std::vector<NativeShape> shapes;
+  std::vector<ShapePair> allowed;
   BroadPhase broad_phase;
   std::vector<BodyPose<double>> poses;
 
-  NativeBroadPhase(const std::vector<const NativeShape*>& given, const std::vector<std::pair<int, int>>& allowed)
-      : shapes(copies(given)), broad_phase(plain(shapes), numbers(shapes.size()), pairs(allowed)), poses(given.size()) {
-  }
+  NativeBroadPhase(const std::vector<const NativeShape*>& given, const std::vector<std::pair<int, int>>& pairs_given)
+      : shapes(copies(given)), allowed(pairs(pairs_given)), broad_phase(plain(shapes), numbers(shapes.size()), allowed),
+        poses(given.size()) {}
 
-  std::vector<std::pair<int, int>> near(In at, double margin) {
+  std::vector<int> near(In at, double margin) {
     for (std::size_t k = 0; k < poses.size(); ++k) poses[k] = body_pose(at.data() + 16 * k);
-    std::vector<std::pair<int, int>> out;
-    for (const ShapePair& pair : broad_phase.near(poses.data(), margin)) out.emplace_back(pair.a, pair.b);
-    return out;
+    return broad_phase.near(poses.data(), margin);
   }
 
   static std::vector<NativeShape> copies(const std::vector<const NativeShape*>& given) {
@@ -158,7 +157,8 @@ int count_contacts(NativeBroadPhase& self, In at, double margin, int repeat) {
   for (std::size_t k = 0; k < self.poses.size(); ++k) self.poses[k] = body_pose(at.data() + 16 * k);
   for (int r = 0; r < repeat; ++r) {
     count = 0;
-    for (const ShapePair& pair : self.broad_phase.near(self.poses.data(), margin)) {
+    for (const int k : self.broad_phase.near(self.poses.data(), margin)) {
+      const ShapePair& pair = self.allowed[k];
       detect(self.shapes[pair.a].shape, self.poses[pair.a], self.shapes[pair.b].shape, self.poses[pair.b], margin,
              found);
       count += found.count;

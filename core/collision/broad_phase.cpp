@@ -1,21 +1,34 @@
 #include "collision/broad_phase.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace symplectree {
 
 BroadPhase::BroadPhase(std::vector<CollisionShape> shapes, std::vector<int> bodies, std::span<const ShapePair> allowed)
     : shapes_(std::move(shapes)), bodies_(std::move(bodies)) {
   const std::size_t n = shapes_.size();
-  bounds_.resize(n), mesh_boxes_.resize(n), low_.resize(n);
-  allowed_.resize(n * (n ? n - 1 : 0) / 2);
-  for (const auto& [a, b] : allowed)
-    if (a != b) allowed_[std::size_t(std::max(a, b)) * (std::max(a, b) - 1) / 2 + std::min(a, b)] = true;
+  bounds_.resize(n), mesh_boxes_.resize(n), low_.resize(n), first_.resize(n + 1);
+  for (const auto& [a, b] : allowed) allowed_.push_back({std::min(a, b), std::max(a, b), int(allowed_.size())});
+  std::sort(allowed_.begin(), allowed_.end(), [](const Allowed& p, const Allowed& q) {
+    return std::tie(p.low, p.high, p.number) < std::tie(q.low, q.high, q.number);
+  });
+  for (const Allowed& pair : allowed_) ++first_[pair.low + 1];
   for (std::size_t k = 0; k < n; ++k) {
+    first_[k + 1] += first_[k];
     (shapes_[k].kind == ShapeKind::Plane ? planes_ : order_).push_back(int(k));
     if (shapes_[k].kind == ShapeKind::Mesh) mesh_boxes_[k] = mesh_bounds(*shapes_[k].mesh);
   }
   near_.reserve(std::min(allowed.size(), 16 * n));
+}
+
+// All allowed pairs of two shapes, which may be several.
+void BroadPhase::add_allowed(int a, int b) {
+  const int low = std::min(a, b), high = std::max(a, b);
+  const auto end = allowed_.begin() + first_[low + 1];
+  auto at = std::lower_bound(allowed_.begin() + first_[low], end, high,
+                             [](const Allowed& pair, int shape) { return pair.high < shape; });
+  for (; at != end && at->high == high; ++at) near_.push_back(at->number);
 }
 
 // That of the largest variance of middles; another only when it is much better, since all has to be sorted anew.
@@ -47,7 +60,7 @@ void BroadPhase::sort_ends() {
   }
 }
 
-const std::vector<ShapePair>& BroadPhase::near(const BodyPose<double>* poses, double margin) {
+const std::vector<int>& BroadPhase::near(const BodyPose<double>* poses, double margin) {
   near_.clear();
   for (const int k : order_) bounds_[k] = bounds(shapes_[k], mesh_boxes_[k], poses[bodies_[k]]);
   choose_axis();
@@ -60,7 +73,7 @@ const std::vector<ShapePair>& BroadPhase::near(const BodyPose<double>* poses, do
       const int q = order_[j];
       const Vec3<double> way = absolute(box.middle - bounds_[q].middle), reach = box.half + bounds_[q].half;
       if (way.x - reach.x > margin || way.y - reach.y > margin || way.z - reach.z > margin) continue;
-      if (may_touch(p, q)) near_.push_back({std::min(p, q), std::max(p, q)});
+      add_allowed(p, q);
     }
   }
   for (const int p : planes_) {
@@ -68,11 +81,10 @@ const std::vector<ShapePair>& BroadPhase::near(const BodyPose<double>* poses, do
     const Vec3<double> n = at.R.c, size = absolute(n);
     for (const int q : order_) {
       if (dot(n, bounds_[q].middle - at.x) - dot(size, bounds_[q].half) > margin) continue;
-      if (may_touch(p, q)) near_.push_back({std::min(p, q), std::max(p, q)});
+      add_allowed(p, q);
     }
   }
-  std::sort(near_.begin(), near_.end(),
-            [](const ShapePair& s, const ShapePair& t) { return s.a != t.a ? s.a < t.a : s.b < t.b; });
+  std::sort(near_.begin(), near_.end());
   return near_;
 }
 

@@ -12,37 +12,37 @@
 namespace symplectree {
 
 struct ShapePair {
-  int a, b;  // a < b
-
-  friend bool operator==(const ShapePair&, const ShapePair&) = default;
+  int a, b;
 };
 
 class BroadPhase {
  public:
-  // The shapes, the body of each, and the pairs that may touch, in any order.
+  // The shapes, the body of each, and the pairs that may touch.
   BroadPhase(std::vector<CollisionShape> shapes, std::vector<int> bodies, std::span<const ShapePair> allowed);
 
-  // The allowed pairs whose bounds are nearer than the margin, in order, at the poses of the bodies. Nothing is
-  // allocated unless there are more pairs than ever before.
-  const std::vector<ShapePair>& near(const BodyPose<double>* poses, double margin);
+  // Which of the allowed pairs have bounds that are nearer than the margin at the poses of the bodies: their numbers,
+  // in ascending order. Nothing is allocated unless there are more than ever before.
+  const std::vector<int>& near(const BodyPose<double>* poses, double margin);
 
   const std::vector<CollisionShape>& shapes() const { return shapes_; }
-  int body(int shape) const { return bodies_[shape]; }
 
  private:
+  struct Allowed {
+    int low, high, number;  // shapes, low < high, and which of the allowed pairs it is
+  };
+
   std::vector<CollisionShape> shapes_;
   std::vector<int> bodies_;
   std::vector<Bounds> mesh_boxes_, bounds_;
-  std::vector<bool> allowed_;  // of the pair (a, b) at b (b − 1)/2 + a
-  std::vector<int> order_;     // shapes other than planes, by their lower ends along axis_
+  std::vector<Allowed> allowed_;  // sorted by shapes
+  std::vector<int> first_;        // of each shape as the lower one, where its pairs begin in allowed_
+  std::vector<int> order_;        // shapes other than planes, by their lower ends along axis_
   std::vector<int> planes_;
   std::vector<double> low_;  // lower end of each shape along axis_
-  std::vector<ShapePair> near_;
+  std::vector<int> near_;
   int axis_ = 0;
 
-  bool may_touch(int a, int b) const {
-    return a < b ? allowed_[std::size_t(b) * (b - 1) / 2 + a] : allowed_[std::size_t(a) * (a - 1) / 2 + b];
-  }
+  void add_allowed(int a, int b);
   void choose_axis();
   void sort_ends();
 };

@@ -13,13 +13,15 @@ struct Vertex {
   Vector a, b, w;
 };
 
-// The difference of two shapes, seen from the origin of a.
+// The difference of two shapes, seen from the origin of a, and rounded by a radius.
 struct Difference {
   const CollisionShape &a, &b;
   const BodyPose<double>&pose_a, &pose_b;
+  double radius = 0;
 
   Vertex farthest_along(const Vector& d) const {
-    const Vector x_a = pose_a.R * farthest(a, transposed_times(pose_a.R, d));
+    Vector x_a = pose_a.R * farthest(a, transposed_times(pose_a.R, d));
+    if (radius > 0) x_a += radius * direction_or(d, {0, 0, 1}).unit;
     const Vector x_b = pose_b.x - pose_a.x + pose_b.R * farthest(b, -transposed_times(pose_b.R, d));
     return {x_a, x_b, x_a - x_b};
   }
@@ -284,10 +286,15 @@ Gap<double> convex_gap(const CollisionShape& a, const BodyPose<double>& pose_a, 
   const Vector v = s.mean(&Vertex::w);
   const double distance = std::sqrt(dot(v, v));
   Gap<double> out;
-  if (s.count < 4 && distance > 1e-10 * search.size)
+  if (s.count < 4 && distance > 1e-7 * search.size) {
     out = {distance, (1 / distance) * v, s.mean(&Vertex::a), s.mean(&Vertex::b)};
-  else
-    out = Polytope(difference, search.size, std::fmax(accuracy, 1e-10 * search.size)).grow(s);
+  } else {
+    // Rounded a little, so that the origin is well inside also when the shapes just touch.
+    const Difference rounded{a, b, pose_a, pose_b, 1e-6 * search.size};
+    const Simplex inside = nearest_simplex(rounded, search.size, HUGE_VAL, 0);
+    out = Polytope(rounded, search.size, std::fmax(accuracy, 1e-10 * search.size)).grow(inside);
+    out.g += rounded.radius, out.x_a += rounded.radius * out.n;
+  }
   out.g -= r_a + r_b;
   out.x_a = pose_a.x + out.x_a - r_a * out.n;
   out.x_b = pose_a.x + out.x_b + r_b * out.n;

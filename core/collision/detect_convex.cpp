@@ -134,12 +134,13 @@ class ConvexPair {
   }
 
   void add_area() {
-    const Patch a = facing_patch(out_.a, -transposed_times(out_.pose_a.R, nearest_.n));
-    const Patch b = facing_patch(out_.b, transposed_times(out_.pose_b.R, nearest_.n));
+    const Vector &n = nearest_.n, to_a = transposed_times(out_.pose_a.R, n), to_b = transposed_times(out_.pose_b.R, n);
+    const Patch a = facing_patch(out_.a, -to_a), b = facing_patch(out_.b, to_b);
+    // What lies over a base is what faces its normal, which is exact.
     if (b.count >= 3 && a.count >= 2)
-      add_over(b, a, false);
+      add_over(b, facing_patch(out_.a, -transposed_times(out_.pose_a.R, out_.pose_b.R * b.normal)), false);
     else if (a.count >= 3 && b.count >= 2)
-      add_over(a, b, true);
+      add_over(a, facing_patch(out_.b, -transposed_times(out_.pose_b.R, out_.pose_a.R * a.normal)), true);
     else if (a.count == 2 && b.count == 2)
       add_along(a, b);
   }
@@ -175,11 +176,16 @@ class ConvexPair {
         of_a ? transposed_times(out_.pose_b.R, out_.pose_a.R * k) : transposed_times(out_.pose_a.R, out_.pose_b.R * k);
     const double slant = std::hypot(up.x, up.y);  // cosine between the plane's normal and that of a cylinder's side
     const Feature plane = plane_feature(base.corners[0], k);
+    // Of a round outline some corners are spare, unless they are the lowest.
+    const auto spare = [&over](const PolygonCorner& p) { return is_own(p) && p.after % over.spread != 0; };
+    double lowest = HUGE_VAL;
+    for (int c = 0; c < area.count; ++c)
+      if (!spare(area.corners[c])) lowest = std::fmin(lowest, area.corners[c].z);
     int kept = 0;
     for (int c = 0; c < area.count; ++c) {
       const PolygonCorner p = area.corners[c];
       if (p.z - floor - over.radius >= out_.margin) break;
-      if (c > 0 && is_own(p) && p.after % over.spread != 0) continue;
+      if (spare(p) && p.z > lowest - 1e-9 * size_) continue;
       const auto near = [&](const PolygonCorner& q) {
         return std::fabs(p.x - q.x) + std::fabs(p.y - q.y) < kNear * size_;
       };

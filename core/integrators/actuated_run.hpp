@@ -30,6 +30,7 @@ class ActuatedRun final : public Run {
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override;
   bool is_strong(double t, double h, const ForceSource& forces) override { return run_->is_strong(t, h, forces); }
   void velocity(double* v) override { run_->velocity(v); }
+  bool end_by_momentum(const double* p, double* q1) override { return run_->end_by_momentum(p, q1); }
   void kick(const double* impulse) override { run_->kick(impulse); }
   double unresolved_energy(double scale) override { return run_->unresolved_energy(scale); }
   void limit_unresolved(double energy, double scale) override;

@@ -12,8 +12,10 @@ namespace {
 
 constexpr int kIterations = 40;      // of the impulses of a step
 constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kTouching = 1e-10;  // gaps that count as closed [m or rad]
+constexpr double kNearRounding = 1e-8;  // the same, where it no longer falls
+constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
 constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
+constexpr int kPatience = 3;         // iterations with a slope of steps before
 constexpr double kResting = 1e-9;    // rates of gaps that count as rest [m/s or rad/s]
 constexpr int kEvents = 16;          // impacts that are located in one step
 
@@ -178,7 +180,8 @@ void ContactRun::drop_separating(const std::vector<double>& rate) {
 bool ContactRun::take(const Span& span, bool only_closed) {
   const double h = span.h;
   if (!active_.empty() && !built_) build(active_, start_.q.data(), begin_), built_ = true;
-  x_.clear(), slope_.clear();
+  x_.clear();
+  if (h != slope_h_ || !same_parts()) slope_.clear();
   for (const Unilateral& u : active_) x_.insert(x_.end(), u.begin, u.begin + unilateral_.rows(u));
   double before = INFINITY;
   for (int k = 0; k < kIterations; ++k) {
@@ -190,13 +193,10 @@ bool ContactRun::take(const Span& span, bool only_closed) {
     const bool grown = evaluate_step(only_closed);
     if (active_.empty()) return true;
     if (grown) build(active_, start_.q.data(), begin_), slope_.clear();
-    if (slope_.empty()) {
-      std::vector<ConeProblem::Part> parts;
-      for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
-      problem_.begin(parts);
-      slope_.resize(W_.size());
-      for (std::size_t e = 0; e < W_.size(); ++e) slope_[e] = h * W_[e];
-    } else {
+    if (grown || k == 0) begin_problem(h);
+    if (slope_.empty() || k == kPatience || k == 4 * kPatience) {
+      find_slope(h);
+    } else if (k > 0) {
       learn();
     }
     const int n = problem_.rows();
@@ -206,7 +206,9 @@ bool ContactRun::take(const Span& span, bool only_closed) {
       for (int j = 0; j < n; ++j) problem_.y0[i] -= slope_[static_cast<std::size_t>(n) * i + j] * x_[j];
     }
     problem_.prepare();
-    if (!grown && is_solved()) {
+    const double remains = problem_.residual(y_.data(), x_.data());
+    const bool stands = k > 1 && remains <= kNearRounding && !(remains < 0.5 * before);
+    if (!grown && (stands || is_solved())) {
       int at = 0;
       for (Unilateral& u : active_) {
         std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
@@ -214,8 +216,7 @@ bool ContactRun::take(const Span& span, bool only_closed) {
       }
       return true;
     }
-    const double remains = problem_.residual(y_.data(), x_.data());
-    if (!std::isfinite(remains) || (k > 12 && !(remains < 0.9 * before))) return false;
+    if (!std::isfinite(remains) || (k > 5 * kPatience && !(remains < 0.9 * before))) return false;
     before = remains;
     last_x_ = x_, last_y_ = y_;
     if (!problem_.solve()) return false;
@@ -224,11 +225,45 @@ bool ContactRun::take(const Span& span, bool only_closed) {
   return false;
 }
 
+void ContactRun::begin_problem(double h) {
+  std::vector<ConeProblem::Part> parts;
+  for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
+  problem_.begin(parts);
+}
+
+// slope_ ← J ∂q'/∂p Jᵀ of the last step where it is known, else h J M⁻¹ Jᵀ.
+void ContactRun::find_slope(double h) {
+  const std::size_t n = x_.size(), nv = m_.nv;
+  slope_.resize(n * n);
+  slope_h_ = h, slope_parts_.clear();
+  for (const Unilateral& u : active_) slope_parts_.push_back({static_cast<int>(u.source), u.index, u.id});
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!run_->end_by_momentum(&J_[i * nv], column_.data())) {
+      for (std::size_t e = 0; e < W_.size(); ++e) slope_[e] = h * W_[e];
+      return;
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      double sum = 0;
+      for (std::size_t j = 0; j < nv; ++j) sum += J_[k * nv + j] * column_[j];
+      slope_[n * k + i] = sum;
+    }
+  }
+}
+
+// Is the slope that of the active parts?
+bool ContactRun::same_parts() const {
+  return std::equal(active_.begin(), active_.end(), slope_parts_.begin(), slope_parts_.end(),
+                    [](const Unilateral& u, const std::array<int, 3>& known) {
+                      return std::array<int, 3>{static_cast<int>(u.source), u.index, u.id} == known;
+                    });
+}
+
 // Broyden's update of the slope by the last change of impulses.
 void ContactRun::learn() {
   const int n = static_cast<int>(x_.size());
   double square = 0;
   for (int i = 0; i < n; ++i) square += (x_[i] - last_x_[i]) * (x_[i] - last_x_[i]);
+  if (!(square > 1e-14 * problem_.scale() * problem_.scale())) return;  // rounding says nothing
   for (int i = 0; i < n && square > 0; ++i) {
     double* row = &slope_[static_cast<std::size_t>(n) * i];
     double off = y_[i] - last_y_[i];

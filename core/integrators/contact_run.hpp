@@ -8,14 +8,15 @@
 // momenta. So positions do not drift apart, friction that holds does not creep, and where nothing touches, steps are
 // those of the other run, whatever its order.
 //
-// x is found by a quasi-Newton iteration, ∂y/∂x ≈ h J M⁻¹ Jᵀ (LLPS16's approximation of Newton's matrix), corrected by
-// what the steps themselves show (Broyden).
+// x is found by a quasi-Newton iteration, ∂y/∂x ≈ J ∂q'/∂p Jᵀ by Newton's matrix of the step, or else h J M⁻¹ Jᵀ (LLPS16's
+// approximation of it), corrected by what the steps themselves show (Broyden), and kept from step to step.
 //
 // Impacts are located in time, where asked for: at the instant t when a gap closes the momentum changes as impact.hpp
 // says. In free flight without dissipation the step is then taken as a whole from Φ₋ₜ ∘ R ∘ Φₜ (z) (after Pekarek and
 // Murphey 2014), so that every step that is executed is one of the same symplectic map; otherwise its rest is taken.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "contact/impact.hpp"
@@ -71,6 +72,9 @@ class ContactRun final : public Run {
   // `y_` of the last step; does anything new get impulses?
   bool evaluate_step(bool only_closed);
   bool is_solved() const;
+  void begin_problem(double h);
+  void find_slope(double h);
+  bool same_parts() const;
   void learn();
   // Impulses at the end, by velocities there.
   bool project_end(double h);
@@ -97,6 +101,8 @@ class ContactRun final : public Run {
   Impact impact_;
   std::vector<double> J_, W_;                            // rows × nv; rows × rows
   std::vector<double> x_, y_, last_x_, last_y_, slope_;  // slope_: ∂y/∂x of the step
+  double slope_h_ = 0;
+  std::vector<std::array<int, 3>> slope_parts_;  // source, index and id of the parts that it is of
   std::vector<double> impulse_, column_, no_rates_, moved_, v_, a_, change_;
 };
 

@@ -26,6 +26,7 @@ class ForceFunctionRun final : public Run {
   bool step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) override;
   bool is_strong(double t, double h, const ForceSource& forces) override;
   void velocity(double* v) override { run().velocity(v); }
+  bool end_by_momentum(const double* p, double* q1) override { return run().end_by_momentum(p, q1); }
   void kick(const double* impulse) override { run().kick(impulse); }
   double unresolved_energy(double scale) override { return run().unresolved_energy(scale); }
   void limit_unresolved(double energy, double scale) override { run().limit_unresolved(energy, scale); }

@@ -41,10 +41,9 @@ void StepGuesses::accelerate(double h, const RunState& at, const ForceSource& fo
 }
 
 const std::vector<double>& StepGuesses::remember(const double* q0, const double* q1) {
-  std::swap(increment_[1], increment_[2]);
-  std::swap(increment_[0], increment_[1]);
+  for (int k = 3; k > 0; --k) std::swap(increment_[k], increment_[k - 1]);
   increments(m_, q0, q1, increment_[0].data());
-  known_ = std::min(known_ + 1, 3);
+  known_ = std::min(known_ + 1, 4);
   return increment_[0];
 }
 

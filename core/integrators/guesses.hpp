@@ -20,6 +20,11 @@ class StepGuesses {
 
   // Keep the increment from q0 to q1 for the next guess, and return it.
   const std::vector<double>& remember(const double* q0, const double* q1);
+  // The last increment was not to be.
+  void take_back() {
+    for (int k = 0; k < 3; ++k) std::swap(increment_[k], increment_[k + 1]);
+    if (known_ > 0) --known_;
+  }
   void forget() { known_ = 0; }
   void carry(RunMemory& memory) { memory(increment_, known_); }
 
@@ -30,7 +35,7 @@ class StepGuesses {
   const Model& m_;
   const PrescribedCoordinates& prescribed_;
   StateDynamics& dynamics_;
-  std::array<std::vector<double>, 3> increment_;  // the last three, newest first
+  std::array<std::vector<double>, 4> increment_;  // the last, newest first: one more than guesses need
   int known_ = 0;                                 // how many of these there are
   std::vector<double> d_, v_, a_;
 };

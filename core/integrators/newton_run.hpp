@@ -2,33 +2,17 @@
 // chosen guess, else from another, else by following the solution from a step of length zero.
 #pragma once
 
+#include <utility>
+
 #include "elements/pair_elements.hpp"
 #include "integrators/damped_end.hpp"
 #include "integrators/fixed_point.hpp"
 #include "integrators/guesses.hpp"
+#include "integrators/momentum_remainder.hpp"
 #include "integrators/root_finder.hpp"
 #include "kinematics/configurations.hpp"
 
 namespace symplectree {
-
-// p ← p + what the root finder left over of a step from q0 to q1, so that no momentum is lost however early it stops. A
-// Free joint's part is carried as the wrench that it is.
-inline void keep_remainder(const Model& m, const std::vector<double>& left, const double* q0, const double* q1,
-                           double* p) {
-  for (int j = 0; j < m.nv; ++j) p[j] += left[j];
-  for (int i = 1; i < m.size(); ++i) {
-    const Body& b = m.bodies[i];
-    if (b.kind != Kind::Free) continue;
-    const double *r = &left[b.v], *x0 = q0 + b.q, *x1 = q1 + b.q;
-    const auto rotation = [](const double* x) { return quaternion_matrix(x[3], x[4], x[5], x[6]); };
-    const Mat3<double> R0 = rotation(x0), R1 = rotation(x1);
-    const Vec3<double> f = R0 * Vec3<double>{r[3], r[4], r[5]}, back{x0[0] - x1[0], x0[1] - x1[1], x0[2] - x1[2]};
-    const Vec3<double> torque = transposed_times(R1, R0 * Vec3<double>{r[0], r[1], r[2]} + cross(back, f));
-    const Vec3<double> force = transposed_times(R1, f);
-    const double carried[6] = {torque.x, torque.y, torque.z, force.x, force.y, force.z};
-    for (int k = 0; k < 6; ++k) p[b.v + k] += carried[k] - r[k];
-  }
-}
 
 // Scheme: the residual of a step, its Newton direction, and the momentum at the end (see TreeScheme, MidpointScheme).
 template <class Scheme>
@@ -64,6 +48,16 @@ class NewtonRun final : public Run {
   }
 
   void set_last_step_length(double h) override { state_.last_step_length = h; }
+  // To the beginning of the last step, of which the end is then the guess for the next.
+  void go_back(const RunState& state) override {
+    if (!can_repeat_ || state.q != q1_) return Run::go_back(state);
+    state_.x = state.x, state_.rates = state.rates, state_.last_step_length = state.last_step_length;
+    std::swap(state_.q, q1_);
+    scheme_.flip();
+    guesses_.take_back();
+    updated_ = eliminated_ = can_repeat_ = false, again_ = true;
+  }
+  bool end_by_momentum(const double* p, double* q1) override { return scheme_.end_by_momentum(p, q1); }
   void kick(const double* impulse) override {
     for (int j = 0; j < m_.nv; ++j) state_.x[j] += impulse[j];
     updated_ = false;
@@ -97,7 +91,7 @@ class NewtonRun final : public Run {
   }
   void carry(RunMemory& memory) override {
     state_.carry(memory), guesses_.carry(memory), finder_.carry(memory);
-    if (memory.reading()) scheme_.place(state_.q.data()), eliminated_ = false;
+    if (memory.reading()) scheme_.place(state_.q.data()), eliminated_ = can_repeat_ = again_ = false;
     scheme_.carry(memory);
     memory(updated_, h_);
   }
@@ -108,7 +102,7 @@ class NewtonRun final : public Run {
   // The scheme at the state; what is known of steps before is forgotten.
   void begin_anew() {
     scheme_.place(state_.q.data());
-    eliminated_ = false;
+    eliminated_ = can_repeat_ = again_ = false;
     guesses_.forget();
     finder_.forget();
   }
@@ -120,7 +114,7 @@ class NewtonRun final : public Run {
 
   // One step under constant forces; false when it cannot be taken, and the state stays.
   bool take(double h, const ForceSource& forces, const PrescribedMotion& motion) {
-    if (h != h_) guesses_.forget(), h_ = h;
+    if (h != h_) guesses_.forget(), h_ = h, again_ = false;
     if (prescribed_.any()) std::copy(motion.targets, motion.targets + m_.nq, target_.begin());
     end_rates_ = prescribed_.any() ? motion.rates : state_.rates.data();
     if (!attempt(h, forces)) return false;
@@ -131,11 +125,12 @@ class NewtonRun final : public Run {
   // One step from the chosen guess, else from another, else by following the solution.
   bool attempt(double h, const ForceSource& forces) {
     begin_scheme(h, forces);
+    const auto solved = [&] { return solve(h) && is_plausible(h, forces); };
     const auto from = [&](Guess guess) {
       guesses_.guess(guess, h, state_, forces, target_.data(), q1_.data());
-      return solve(h) && is_plausible(h, forces);
+      return solved();
     };
-    bool done = from(guess_);
+    bool done = (std::exchange(again_, false) && solved()) || from(guess_);
     const double first_residual = report_.residual;
     const int first_worst = report_.worst;
     if (!done && guess_ != Guess::Acceleration) done = from(Guess::Acceleration);
@@ -144,7 +139,7 @@ class NewtonRun final : public Run {
       for (double& d : change_) d *= h;
       retract(m_, state_.q.data(), change_.data(), q1_.data());
       prescribed_.place(target_.data(), q1_.data());
-      done = (solve(h) && is_plausible(h, forces)) || from(Guess::Current);
+      done = solved() || from(Guess::Current);
     }
     if (!done && !(follow(h, forces) && is_plausible(h, forces))) {
       report_.residual = first_residual, report_.worst = first_worst;  // of the chosen guess, not of a shorter step
@@ -228,7 +223,7 @@ class NewtonRun final : public Run {
     state_.last_step_length = h;
     std::swap(state_.q, q1_);
     scheme_.flip();
-    eliminated_ = false;
+    eliminated_ = false, can_repeat_ = true;
   }
 
   // p' ← with what the root finder left over, and with strong dampers.
@@ -299,6 +294,7 @@ class NewtonRun final : public Run {
   bool updated_ = false;                               // are forces that vary those of the present state?
   bool eliminated_ = false;                            // does the scheme hold the mass matrix of the present state?
   double h_ = 0;                                       // of the run's steps
+  bool can_repeat_ = false, again_ = false;            // is q1_ the beginning of the last step, or an end not to be?
 };
 
 }  // namespace symplectree

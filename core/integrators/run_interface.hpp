@@ -93,6 +93,12 @@ class Run {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
   }
+  // q1 (nv) ← how the end of the last step changes with a change p (nv) of the momentum at its beginning, to first order
+  // and nearly; false where that is not known.
+  virtual bool end_by_momentum(const double* p, double* q1) {
+    (void)p, (void)q1;
+    return false;
+  }
   // x += impulse (nv), and nothing else changes.
   virtual void kick(const double* impulse) {
     RunState kicked = state();

@@ -248,6 +248,46 @@ def test_a_box_as_a_mesh_is_as_far_as_the_box(kind):
     )  # of round shapes the polytope ends near the surface
 
 
+BASES = {
+    "plane": (lambda: shape("plane"), 0.0),
+    "box": (lambda: shape("box", (1, 1, 0.2)), 0.1),
+    "cylinder": (lambda: shape("cylinder", (0.6, 0.2)), 0.1),
+    "mesh": (lambda: mesh(CORNERS * [1, 1, 0.2]), 0.1),
+}
+LYING = (np.pi / 2, 0, 0)
+RESTING = {  # shape, height of its origin, points that it rests on, how it is turned
+    "box": (lambda: shape("box", (0.2, 0.3, 0.1)), 0.05, 4, (0, 0, 0)),
+    "mesh": (lambda: mesh(CORNERS * [0.2, 0.3, 0.1]), 0.05, 4, (0, 0, 0)),
+    "standing cylinder": (lambda: shape("cylinder", (0.1, 0.3)), 0.15, 4, (0, 0, 0)),
+    "lying cylinder": (lambda: shape("cylinder", (0.1, 0.3)), 0.1, 2, LYING),
+    "lying capsule": (lambda: shape("capsule", (0.1, 0.3)), 0.1, 2, LYING),
+    "sphere": (lambda: shape("sphere", (0.1,)), 0.1, 1, (0, 0, 0)),
+    "ellipsoid": (lambda: shape("ellipsoid", (0.1, 0.2, 0.15)), 0.15, 1, (0, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("top", RESTING)
+def test_what_rests_keeps_all_its_points_whatever_rounding_does(top, base):
+    """Anywhere on the base and anywhere in the world, with gaps from rounding to a tenth of a millimetre of overlap."""
+    rng = np.random.default_rng(9)
+    (make, z, points, turn), (make_base, z_base) = RESTING[top], BASES[base]
+    size = [0.0] + [s * 10.0**e for e in range(-16, -10) for s in (-1, 1)] + [-1e-9, -1e-7, -1e-4]
+    gap = np.repeat(size, 15)
+    T = np.array([at(*rng.uniform(-0.15, 0.15, 2), z_base + z + g, (0, 0, rng.uniform(-3, 3))) for g in gap]) @ at(
+        turn=turn
+    )
+    T[:, :3, :3] = Rotation.from_rotvec(1e-13 * rng.normal(size=(len(gap), 3))).as_matrix() @ T[:, :3, :3]
+    world = random_poses(rng, len(gap), 1.0)
+    found = detect(make(), world @ T, make_base(), world, 1e-10)
+    assert np.all(found.count == points)
+    assert np.nanmax(np.abs(found.g - gap[:, None])) < 1e-12
+    assert np.nanmax(np.abs(found.n - world[:, None, :3, 2])) < 1e-9
+    for x, n in zip(found.x_a, found.count, strict=True):
+        apart = np.linalg.norm(x[:n, None] - x[None, :n], axis=2) + np.eye(n)
+        assert apart.min() > 0.05
+
+
 def test_a_mesh_stands_on_its_lowest_vertices():
     angle = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     rim = np.column_stack([0.2 * np.cos(angle), 0.2 * np.sin(angle)])

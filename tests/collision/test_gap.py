@@ -25,11 +25,18 @@ def features(rng, kind, n):
 def draw(kinds, n, seed=0, spread=0.8):
     """Features and poses, far enough apart that the gap is smooth: the overlap is slight."""
     rng = np.random.default_rng(seed)
-    a, b = (features(rng, kind, 4 * n) for kind in kinds)
-    T_a, T_b = random_poses(rng, 4 * n, spread), random_poses(rng, 4 * n, spread)
-    keep = np.ones(4 * n, bool)
+    a, b = (features(rng, kind, 6 * n) for kind in kinds)
+    T_a, T_b = random_poses(rng, 6 * n, spread), random_poses(rng, 6 * n, spread)
+    keep = np.ones(6 * n, bool)
     if "ellipsoid" in kinds:  # beyond the reach of its curvature the nearest point is not unique
         keep = gaps(a, T_a, b, T_b)[:, 0, 0] > -0.03
+    if "circle" in kinds and not {"sphere", "plane"} & set(kinds):  # the rim, not what it encloses, is nearest
+        value = gaps(a, T_a, b, T_b)[:, 0]
+        keep = value[:, 0] > 0.03
+        for rows, T, kind in ((a, T_a, kinds[0]), (b, T_b, kinds[1])):
+            axes = np.einsum("nij,nj->ni", T[:, :3, :3], rows[:, 4:13].reshape(-1, 3, 3)[..., 2])
+            along = np.abs(np.einsum("ni,ni->n", axes, value[:, 1:4]))
+            keep &= (along < 0.95) | (kind != "circle")
     return tuple(x[keep][:n] for x in (a, T_a, b, T_b))
 
 
@@ -51,7 +58,9 @@ def test_twin(kinds):
     for k in range(len(a)):
         expected = reference.gap(reference.placed(a[k], T_a[k]), reference.placed(b[k], T_b[k]))
         # 1e-8: a root finder's normal is right to the square root of what its gap is
-        assert np.allclose(value[k], np.hstack(expected), rtol=0, atol=1e-8 if "ellipsoid" in kinds else 1e-12)
+        assert np.allclose(
+            value[k], np.hstack(expected), rtol=0, atol=1e-8 if {"ellipsoid", "circle"} & set(kinds) else 1e-12
+        )
 
 
 @pytest.mark.parametrize("kinds", ORDERS, ids="-".join)
@@ -118,6 +127,25 @@ def test_where_no_direction_is_defined_a_fixed_one_is_taken(a, b, g):
         assert out[0, 0] == pytest.approx(g, abs=1e-12)
         assert np.linalg.norm(out[0, 1:4]) == pytest.approx(1, abs=1e-12)
         assert np.allclose(out[0, 4:7] - out[0, 7:10], g * out[0, 1:4], atol=1e-12)
+
+
+@pytest.mark.parametrize("other", ["line", "circle", "ellipsoid"])
+def test_a_rim_is_as_far_as_the_nearest_of_its_points(other):
+    """Each point of the rim, as a feature of its own, is farther, and one is as near."""
+    a, T_a, b, T_b = draw(("circle", other), 100, seed=5)
+    value = gaps(a, T_a, b, T_b)[:, 0]
+    for k in range(len(a)):
+        axes, offset = a[k, 4:13].reshape(3, 3), value[k, 4:7] - T_a[k, :3, 3]
+        local = axes.T @ (T_a[k, :3, :3].T @ offset - a[k, 1:4])
+        nearest = np.arctan2(local[1], local[0])
+        points = [
+            row("sphere", a[k, 1:4] + a[k, 13] * axes @ [np.cos(t), np.sin(t), 0])
+            for t in (nearest, nearest + 1e-3, nearest - 1e-3, nearest + 1)
+        ]
+        distances = [gaps(p, T_a[k : k + 1], b[k : k + 1], T_b[k : k + 1])[0, 0, 0] for p in points]
+        assert distances[0] == pytest.approx(value[k, 0], abs=1e-10)
+        assert min(distances[1:]) > distances[0]
+        assert np.linalg.norm(local) == pytest.approx(a[k, 13], abs=1e-9)
 
 
 def test_crossing_edges_have_a_sign():

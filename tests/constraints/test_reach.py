@@ -202,3 +202,10 @@ def test_bad_input_is_named(targets, options, message):
     with pytest.raises(st.ModelError) as caught:
         st.reach(model, targets, **options)
     assert message in str(caught.value)
+
+
+def test_a_position_of_two_numbers_is_quoted():
+    m = st.Mechanism()
+    m.world.link("a", st.Revolute("a", "y"), mass=1, com=(0, 0, -1))
+    with pytest.raises(st.ModelError, match=r"the target of frame 'a' is \(0, 0\); give a position \(3,\)"):
+        st.reach(m.build(), {"a": (0, 0)})

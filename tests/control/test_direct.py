@@ -188,3 +188,20 @@ def test_errors_of_a_cost_are_not_hidden(monkeypatch):
 def test_bad_problems_are_refused(problem, words):
     with pytest.raises(st.ModelError, match=words):
         problem()
+
+
+def test_steps_that_a_run_would_divide_are_told():
+    """A pendulum that is thrown over in few steps; in many, nothing is said."""
+    m = st.Mechanism()
+    m.world.link("arm", st.Revolute("hinge", "y"), mass=1, com=(0, 0, -1), inertia=(0.1, 0.1, 0.1))
+    model = m.build()
+    given = {"duration": 0.8, "start": ({}, None), "end": ({"hinge": np.pi}, 0.0)}
+    coarse = st.control.DirectProblem(model, st.control.EffortCost(), dt=0.1, **given).solve()
+    turn = np.abs(np.diff(coarse.trajectory["hinge"])).max()
+    assert (
+        coarse.converged
+        and f"; 'hinge' turns by up to {turn:.2g} rad in a step, which simulate divides" in coarse.message
+    )
+    assert "method=st.Variational(substeps=0) to repeat these steps" in coarse.message
+    fine = st.control.DirectProblem(model, st.control.EffortCost(), dt=0.01, **given).solve()
+    assert fine.converged and "turns by" not in fine.message

@@ -35,7 +35,7 @@ def test_names(model):
         (lambda m: st.mass_matrix(m, [np.nan, 1, 0, 0, 0]), "q of 'shoulder' is nan"),
         (lambda m: st.momenta(m, m.neutral, [0, 0, np.inf, 0]), "v of 'wrist.1' is inf"),
         (lambda m: st.mass_matrix(m, {"shulder": 1}), "did you mean 'shoulder'"),
-        (lambda m: st.mass_matrix(m, {"wrist": [1, 0]}), "q of 'wrist' takes 4 numbers, not [1, 0]"),
+        (lambda m: st.mass_matrix(m, {"wrist": [1, 0]}), "q of 'wrist' takes 4 numbers (qw, qx, qy, qz), not [1, 0]"),
         (lambda m: st.mass_matrix(m, {"shoulder": "x"}), "q of 'shoulder' takes one number, not 'x'"),
         (lambda m: st.mass_matrix(m, {"wrist.0": [1, 2]}), "q of 'wrist.0' takes one number, not [1, 2]"),
         (lambda m: st.mass_matrix(m, {"wrist": [[1], 2]}), "q of 'wrist' takes 4 numbers"),

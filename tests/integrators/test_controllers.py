@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -160,7 +161,7 @@ def test_functions_may_keep_what_they_are_given():
 
 
 @pytest.mark.parametrize("result, message", [
-    (np.zeros(3), "shape"), (np.array([np.nan, 0]), "not finite"), ({"q9": 1.0}, "'q9'"), ("ab", "no numbers"),
+    (np.zeros(3), "shape"), (np.array([np.nan, 0]), "not finite"), ({"q9": 1.0}, "'q9'"), ("ab", "no number"),
 ])  # fmt: skip
 def test_bad_results_of_functions_are_told(result, message):
     with pytest.raises(st.ModelError, match=message):
@@ -202,3 +203,31 @@ def test_quaternions_have_no_pd():
     model = m.build()
     with pytest.raises(st.ModelError, match="quaternion"):
         run(model, st.PD("b.1", 1, 1), q0=model.neutral)
+
+
+@pytest.mark.parametrize(
+    ("forces", "gains"),
+    [
+        (st.PD("a", -40.0, 4.0), "kp = -40"),
+        ([st.PD("a", 40.0, -4.0)], "kd = -4"),
+        ({"a": st.PID("a", 40.0, -1.0, -4.0)}, "ki = -1 and kd = -4"),
+    ],
+)
+def test_negative_gains_are_asked_about(forces, gains):
+    m = st.Mechanism()
+    m.world.link("a", st.Revolute("a", "y"), mass=1, com=(0, 0, -1))
+    with pytest.warns(UserWarning, match=f"the controller of 'a' has {gains}: negative gains drive away"):
+        st.simulate(m.build(), {"a": 0.1}, duration=0.01, dt=0.001, forces=forces)
+
+
+def test_negative_gains_on_an_input_are_not():
+    """It may act the other way round."""
+    m = st.Mechanism()
+    m.world.link("a", st.Revolute("a", "y"), mass=1, com=(0, 0, -1))
+    m.add(st.Motor("a", gear=-1.0, name="motor"))
+    model = m.build()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        turned = st.simulate(model, {"a": 0.1}, duration=0.1, dt=0.01, forces={"motor": st.PD("a", -40.0, -4.0)})
+        plain = st.simulate(model, {"a": 0.1}, duration=0.1, dt=0.01, forces=st.PD("a", 40.0, 4.0))
+    np.testing.assert_allclose(turned.q, plain.q, atol=1e-9)

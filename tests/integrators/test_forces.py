@@ -36,13 +36,17 @@ def test_whole_joints(model):
         ({"jb": 1.0}, "force 'jb' has shape ()"),
         ({"jb": [1, 2]}, "force 'jb' has shape (2,)"),
         ({"jb": np.ones((5, 3))}, "force 'jb': 5 rows"),
-        ({"ja": "x"}, "force 'ja': 'x' are no numbers"),
-        ({"ja": 1j}, "force 'ja': 1j are no numbers"),
-        ({"ja": None}, "force 'ja': None are no numbers"),
+        ({"ja": "x"}, "force 'ja': 'x' is no number"),
+        ({"ja": 1j}, "force 'ja': 1j is no number"),
+        ({"ja": None}, "force 'ja': None is no number"),
+        ({"ja": lambda: 1.0}, "the function of force 'ja' takes no argument; it is called with (t) or (t, q, v)"),
+        ({"jc": lambda t: 1.0}, "no input or coordinate is named 'jc'"),
+        ({"ja": lambda t: t, "jb": np.ones((10, 3))}, "force 'jb' has a row for each step beside functions"),
+        ({"ja": lambda t: t, "jb.0": st.Table([0, 1], [0, 1])}, "force 'jb.0' is a controller beside functions"),
         ({"jb": [1, np.nan, 3]}, "force 'jb': [1, nan, 3] holds a value that is not finite"),
         ({"jb.4": 1}, "no input or coordinate is named 'jb.4'; did you mean 'jb.2'"),
         ({3: 1}, "no input or coordinate is named 3; there are 'ja', 'jb', 'jb.0', 'jb.1', 'jb.2'"),
-        ("strong", "forces: 'strong' are no numbers"),
+        ("strong", "forces: 'strong' is no number"),
         (np.ones(4) * 1j, "are no numbers"),
     ],
 )
@@ -80,7 +84,7 @@ WRONG = [
     ({"jc": 1}, "no input or coordinate is named 'jc'; there are 'ja', 'jb'"),
     ({"ja": np.inf}, "force 'ja': inf holds a value that is not finite"),
     ({"jb": 2}, "force 'jb' has shape ()"),
-    ("strong", "forces: 'strong' are no numbers"),
+    ("strong", "forces: 'strong' is no number"),
 ]
 
 
@@ -158,3 +162,25 @@ def test_a_function_that_gives_numbers_acts_as_these_do(action, seed, elements):
     ]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
     np.testing.assert_array_equal(runs[0].p, runs[1].p)
+
+
+def test_functions_by_name_are_one_function_of_all(model):
+    """Of time alone or of the whole state, beside numbers."""
+    by_name = {"ja": lambda t: np.sin(3 * t), "jb": lambda t, q, v: -0.2 * v[1:]}
+    whole = lambda t, q, v: [np.sin(3 * t), *(-0.2 * v[1:])]  # noqa: E731
+    runs = [
+        st.simulate(model, {"ja": 0.3}, v0={"jb": (1, 2, 3)}, duration=0.5, dt=0.01, forces=forces)
+        for forces in (by_name, whole)
+    ]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    beside = st.simulate(model, {"ja": 0.3}, duration=0.5, dt=0.01, forces={"ja": lambda t: t, "jb.2": 0.5})
+    other = st.simulate(model, {"ja": 0.3}, duration=0.5, dt=0.01, forces=lambda t, q, v: {"ja": t, "jb.2": 0.5})
+    np.testing.assert_array_equal(beside.q, other.q)
+    assert beside.settings.forces is None  # no file can hold them
+
+
+def test_a_function_by_name_without_return_is_named(model):
+    with pytest.raises(st.ModelError, match=r"the function of force 'ja' gave None at t = 0 s: has it no return\?"):
+        st.simulate(model, {}, duration=0.1, dt=0.01, forces={"ja": lambda t: None, "jb.0": 1.0})
+    with pytest.raises(st.ModelError, match=r"force 'ja' has shape \(2,\)|force 'ja': 2 rows"):
+        st.simulate(model, {}, duration=0.1, dt=0.01, forces={"ja": lambda t: [1.0, 2.0]})

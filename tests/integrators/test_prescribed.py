@@ -288,3 +288,13 @@ def test_motions_are_asked_for_within_the_run_only(method):
     # seen from the pivot, which does not accelerate, the pendulum hangs at rest: so it stays below, but for the
     # rounding of second differences over a tenth of a step, ε/d² = 2e-10 m/s², where a method takes these
     np.testing.assert_allclose(traj["a"], 0, atol=2e-10)
+
+
+def test_a_jump_is_named():
+    m = st.Mechanism()
+    a = m.world.link("a", st.Revolute("a", "y"), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    a.link("b", st.Revolute("b", "y"), at=(0, 0, -1), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    with pytest.raises(
+        st.ConvergenceError, match="prescribed 'b' goes from 0 to 3 within this step: prescribe a motion without"
+    ):
+        st.simulate(m.build(), {}, duration=0.5, dt=0.01, prescribed={"b": lambda t: 0.0 if t < 0.2 else 3.0})

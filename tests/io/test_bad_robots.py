@@ -92,3 +92,23 @@ def test_not_xml_is_a_syntax_error(tmp_path):
     assert (raised.value.line, raised.value.column) == (3, 3)
     with pytest.raises(st.ModelError, match="cannot be read"):
         st.load(tmp_path / "absent.urdf")
+
+
+def test_a_file_that_is_cut_short_says_so():
+    with pytest.raises(
+        st.ModelSyntaxError, match="the file ends before all of its elements are closed; is it cut short"
+    ):
+        st.loads("<mujoco>\n  <worldbody>\n", "mjcf")
+    with pytest.raises(st.ModelSyntaxError, match="this is no XML: no element found"):
+        st.loads("", "mjcf")
+
+
+def test_a_run_is_no_model():
+    with pytest.raises(st.ModelError, match=r"run\.nc: this is the ending of runs, which st\.load_trajectory reads"):
+        st.load("run.nc")
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    for write in (st.load("gear_pair").to_mjcf, st.load("gear_pair").to_urdf):
+        with pytest.raises(st.ResultError, match=r"cannot be written: there is no folder .*nowhere.; make it first"):
+            write(tmp_path / "nowhere" / "x.xml")

@@ -145,7 +145,8 @@ def test_ball_rolls_down_as_in_mujoco(tmp_path):
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 MESH = mjcf(
-    f'{FLOOR}<body name="b" pos="0 0 0.01"><freejoint name="f"/>{INERTIAL}<geom name="part" type="mesh" mesh="part"/></body>',
+    f'{FLOOR}<body name="b" pos="0 0 0.01"><freejoint name="f"/>{INERTIAL}'
+    '<geom name="part" type="mesh" mesh="part"/></body>',
     '<asset><mesh name="part" file="part.stl" scale="1 2 1"/></asset>',
 )
 
@@ -187,24 +188,15 @@ def test_round_trip_of_a_humanoid():
     )  # floor, and limbs among themselves, which condim makes smooth
 
 
-def urdf_with_feet(shape: str) -> str:
-    collision = f'<visual><geometry><sphere radius="0.2"/></geometry></visual><collision name="sole"><geometry>{shape}</geometry></collision>'
-    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    return urdf(
-        link("base"),
-        link("foot", inertial + collision),
-        joints=joint(
-            "lift",
-            "prismatic",
-            "base",
-            "foot",
-            '<axis xyz="0 0 1"/><limit lower="-5" upper="5" effort="1" velocity="1"/>',
-        ),
-    )
+FOOT = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><sphere radius="0.2"/></geometry></visual>
+<collision name="sole"><geometry><box size="0.2 0.2 0.2"/></geometry></collision>"""
+LIFT = '<axis xyz="0 0 1"/><limit lower="-5" upper="5" effort="1" velocity="1"/>'
 
 
 def test_urdf_collides_where_the_user_says_so(tmp_path):
-    m = load_quietly(in_file(tmp_path, urdf_with_feet('<box size="0.2 0.2 0.2"/>'), "r.urdf"))
+    text = urdf(link("base"), link("foot", FOOT), joints=joint("lift", "prismatic", "base", "foot", LIFT))
+    m = load_quietly(in_file(tmp_path, text, "r.urdf"))
     sole = next(shape for shape in m.shapes if shape.name == "sole")
     assert not sole.visible and not any(isinstance(e, st.Contact) for e in m.elements)
     m.shapes.append(st.Shape("world", "plane", (0, 0), pose=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 1]]))

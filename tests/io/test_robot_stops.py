@@ -9,6 +9,7 @@ from robot_texts import in_file, joint, link, mjcf, urdf
 from sexpr_round_trip import assert_round_trip
 
 SLIDE = '<body name="b"><joint name="s" type="slide" axis="0 0 1" {0}/><geom size="0.1" mass="2"/></body>'
+MIMIC = '<mimic joint="a" multiplier="-2" offset="0.1"/>'
 AXIS = '<axis xyz="0 0 1"/>'
 
 
@@ -73,7 +74,7 @@ def mimics(limit: str = "", dynamics: str = "") -> str:
     return urdf(
         link("base"), link("one"), link("two"),
         joints=joint("a", "prismatic", "base", "one", AXIS + wide)
-        + joint("b", "prismatic", "base", "two", AXIS + (limit or wide) + dynamics + '<mimic joint="a" multiplier="-2" offset="0.1"/>'),
+        + joint("b", "prismatic", "base", "two", AXIS + (limit or wide) + dynamics + MIMIC),
     )  # fmt: skip
 
 

@@ -170,3 +170,33 @@ def test_nested_frames(literal, words):
     with pytest.raises(st.ModelError) as raised:
         st.Mechanism().frames(literal()).build()
     assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("joint", "words"),
+    [
+        (
+            st.Revolute,
+            "the joint of link 'hand' is the class Revolute; give one of it, such as Revolute('revolute1', …)",
+        ),
+        ("revolute", "the joint of link 'hand' is 'revolute'; give one such as Revolute('hinge', axis='y')"),
+        (None, "the joint of link 'hand' is None; give one such as"),
+    ],
+)
+def test_what_is_no_joint(joint, words):
+    m = with_second("hand", joint)
+    assert_refused(m, words)
+    assert "hand" in repr(m["hand"])  # which an interactive session prints at once
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ([st.JointDamper("q", 1.0)], "m.add(*elements)"),
+        (st.JointDamper, "it is the class: give one, JointDamper(…)"),
+        (st.Revolute("p", "y"), "joints move links"),
+        ("spring", "'spring' was added to the mechanism"),
+    ],
+)
+def test_what_is_no_element(given, hint):
+    assert_refused(arm().add(given), hint)

@@ -8,7 +8,7 @@ import symplectree as st
 from mechanisms import planar_chain, random_mechanism
 from robot_files import load_quietly, mjcf_files, urdf_files
 from symplectree.io import bundled_models
-from symplectree.mechanism.doubts import questions
+from symplectree.mechanism.doubts import degree_questions, questions
 
 BODY = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.084, 0.084, 0.002)}
 
@@ -89,3 +89,19 @@ def test_many_questions_are_cut():
         frame.at = (0, 0, -1000)
     found = questions(m.build())
     assert len(found) == 9 and found[-1].endswith("more like these")
+
+
+def test_arrays_of_round_degrees_are_asked_about():
+    model = planar_chain(2).build()
+    assert [q.split(" starts")[0] for q in degree_questions(model, [90.0, 45.0])] == ["'q0'", "'q1'"]
+    assert [q.split(" starts")[0] for q in degree_questions(model, [0, -90])] == ["'q1'"]
+    assert degree_questions(model, [90.0, 0.3]) == [] and degree_questions(model, [0.0, 5.0]) == []
+
+
+def test_servos_of_the_wrong_sign_are_asked_about():
+    m = planar_chain(2)
+    m.add(st.PositionServo("q0", kp=-3.0, kv=-1.0, name="servo"))
+    assert [q for q in questions(m.build()) if "servo" in q] == [
+        "PositionServo 'servo' has kp = -3, which drives away from the target or feeds energy: wanted?",
+        "PositionServo 'servo' has kv = -1, which drives away from the target or feeds energy: wanted?",
+    ]

@@ -71,6 +71,11 @@ def matrix(e):
     return e[1] @ np.diag(e[2] ** 2) @ e[1].T
 
 
+def disc(c):
+    """What a circle encloses, as a flat ellipsoid."""
+    return c[0], c[1], c[2][0] * np.array([1, 1, 0])
+
+
 def support(e, n):
     A = matrix(e)
     return e[0] + A @ n / np.sqrt(n @ A @ n)
@@ -129,4 +134,7 @@ PAIRS = {
     ("line", "line"): line_line,
     ("line", "ellipsoid"): line_ellipsoid,
     ("ellipsoid", "ellipsoid"): ellipsoid_ellipsoid,
+    ("line", "circle"): lambda a, b: line_ellipsoid(a, disc(b)),
+    ("circle", "circle"): lambda a, b: ellipsoid_ellipsoid(disc(a), disc(b)),
+    ("circle", "ellipsoid"): lambda a, b: ellipsoid_ellipsoid(disc(a), b),
 }

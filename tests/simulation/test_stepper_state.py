@@ -224,7 +224,7 @@ def test_held_forces_and_names_of_inputs():
 
 @pytest.mark.parametrize("bad, message", [
     (np.zeros(4), r"shape \(4,\)"), (np.array([np.nan, 0, 0]), "not finite"), (np.zeros((3, 1)), "shape"),
-    ({"q7": 1.0}, "'q7'"), ("abc", "no numbers"), (np.array(["a", "b", "c"]), "no numbers"),
+    ({"q7": 1.0}, "'q7'"), ("abc", "no number"), (np.array(["a", "b", "c"]), "no number"),
 ])  # fmt: skip
 def test_bad_forces_change_nothing(bad, message):
     stepper = st.Stepper(planar_chain(3).build(), dt=DT)

@@ -8,6 +8,7 @@ import pytest
 import symplectree as st
 from picture_layout import faults
 from symplectree.view.picture import Picture, label_sparsely
+from symplectree.view.plots import panels
 
 
 @pytest.fixture(scope="module")
@@ -222,3 +223,31 @@ def test_the_check_of_layouts_finds_what_is_wrong():
     assert (
         "covers a curve" in found and "'one' and 'two' overlap" in found and "'below the picture' is cut off" in found
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "multipliers", "error"),
+    [
+        ("four_bar", ["multipliers [N]"], "constraint error [m]"),
+        ("gear_pair", ["multipliers [N·m]"], "constraint error [rad]"),
+        ("cam_follower", ["multipliers [N]"], "constraint error [m]"),
+        ("screw_jack", ["multipliers [N]"], "constraint error [m]"),
+    ],
+)
+def test_multipliers_and_errors_have_the_units_of_their_constraints(name, multipliers, error):
+    mechanism = st.load(name)
+    model = mechanism.build()
+    traj = st.simulate(model, st.assemble(model, mechanism.initial), duration=0.02, dt=0.001)
+    assert [panel.label for panel in panels(traj, "multipliers")] == multipliers
+    assert [panel.label for panel in panels(traj, "constraint_error")] == [error]
+
+
+def test_multipliers_of_both_units_have_a_panel_each():
+    m = st.Mechanism()
+    for name, joint in (("a", st.Revolute), ("b", st.Revolute), ("c", st.Prismatic)):
+        m.world.link(name, joint(name, "x"), mass=1, inertia=(1, 1, 1))
+    m.add(st.GearConstraint("a", "b", ratio=2, name="gear"), st.GearConstraint("a", "c", ratio=0.1, name="rack"))
+    traj = st.simulate(m.build(), {}, v0={"a": 1}, duration=0.02, dt=0.001)
+    found = {panel.label: list(panel.curves) for panel in panels(traj, "multipliers")}
+    assert found == {"multipliers [N·m]": ["gear"], "multipliers [N]": ["rack"]}
+    assert panels(traj, "constraint_error")[0].label == "constraint error [m or rad]"

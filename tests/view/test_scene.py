@@ -200,3 +200,19 @@ def test_stretched_maps_the_unit_to_the_way():
 
 def test_round_lengths():
     assert [round_length(x) for x in (0.17, 0.2, 0.99, 3, 7e3)] == pytest.approx([0.1, 0.2, 0.5, 2, 5e3])
+
+
+@pytest.mark.parametrize("name", ["squeezing_mechanism", "four_bar", "slider_crank", "closed_chain_device"])
+def test_no_pin_ends_in_the_face_of_a_disc(name):
+    """Two faces in one plane would show through each other in a pattern."""
+    mechanism = st.load(name)
+    model = mechanism.build()
+    found = scene(model, st.assemble(model, mechanism.initial))
+    flat = [s for s in found.solids if s.kind == "cylinder" and s.body >= 0]
+    pins = [s for s in flat if s.name.startswith(("hinge", "constraint"))]
+    discs = [s for s in flat if s.name == "mass"]
+    assert pins and discs
+    for pin in pins:
+        for disc in (d for d in discs if d.body == pin.body):
+            ends = [s.pose[:3, 3] @ disc.pose[:3, 2] + sign * s.size[1] for s in (pin, disc) for sign in (-1, 1)]
+            assert min(abs(a - b) for a in ends[:2] for b in ends[2:]) > 0.1 * found.radius

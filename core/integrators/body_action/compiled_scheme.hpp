@@ -97,6 +97,7 @@ class CompiledScheme {
   }
 
   void flip() { std::swap(now_, next_); }
+  bool end_by_momentum(const double*, double*) { return false; }
   void carry(RunMemory& memory) { memory(farthest_, unseen_); }
   // Poses are not at hand here: they are made when coordinates of formulas go farther in a step than before, and now
   // and then.

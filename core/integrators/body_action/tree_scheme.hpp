@@ -82,6 +82,15 @@ class TreeScheme {
     end_step_again(w_, h, q1, tau, inputs, p);
   }
   void flip() { std::swap(w_.now, w_.next); }
+  // After a step, and `flip`: how its end changes with the momentum at its beginning, by Newton's matrix of the last
+  // iterate; false where the tree alone does not give it.
+  bool end_by_momentum(const double* p, double* q1) {
+    if (!quick()) return false;
+    flip();
+    solve_tree(w_, p, q1);
+    flip();
+    return true;
+  }
   // Poses at the step's beginning.
   Workspace<double>& placed() { return *w_.now; }
   void carry(RunMemory& memory) { memory(w_.noise, noise_age_, noise_h_); }

@@ -35,6 +35,7 @@ class MidpointScheme {
 
   void place(const double*) {}
   void flip() {}
+  bool end_by_momentum(const double*, double*) { return false; }
   void carry(RunMemory&) {}
   double turned(const double*, const double*) const { return 0; }  // nothing depends on it
   void learn(double, const double*, const double*) {}

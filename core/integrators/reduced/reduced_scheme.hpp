@@ -31,6 +31,7 @@ class ReducedScheme {
 
   void place(const double*) { known_ = 0; }
   void flip() {}
+  bool end_by_momentum(const double*, double*) { return false; }
   void carry(RunMemory& memory) {
     for (Pair& pair : pairs_) memory(pair.s, pair.a);
     memory(begun_, known_);

@@ -12,6 +12,7 @@ from symplectree.dynamics.arguments import configuration, single
 from symplectree.elements import Constraint
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, hat
+from symplectree.mechanism.mixed_up import check_model
 from symplectree.mechanism.model import Model
 
 CLOSED = 1e-9  # largest row (m, rad) that counts as met at a start
@@ -30,6 +31,7 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
 
     Raises AssemblyError, which says which constraints cannot be met and by how much, when none is found.
     """
+    check_model(model)
     guess = np.array(single(configuration(model, model.neutral if q_guess is None else q_guess), "q"))
     model.native.normalize(guess)
     if not model.rows:

@@ -72,7 +72,7 @@ def targets_of(model: Model, given: Any) -> list[Target]:
 
 
 def _target(frame: str, given: Any) -> tuple[Array | None, Array | None]:
-    if isinstance(given, tuple | list) and len(given) == 2:
+    if isinstance(given, tuple | list) and len(given) == 2 and array_or_empty(given).shape != (2,):
         x = None if given[0] is None else _vector(frame, given[0])
         R = None if given[1] is None else _rotation(frame, given[1])
         if x is None and R is None:

@@ -23,12 +23,15 @@ from symplectree.dynamics.arguments import configuration
 from symplectree.errors import AssemblyError, ModelError, SymplectreeError
 from symplectree.integrators import Method
 from symplectree.lie import Array
+from symplectree.mechanism.doubts import is_angle
 from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import shown
 
+LONG = 0.25  # rad, beyond which a step is judged by whether it pumps energy
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class DirectResult(MotionResult):
     """A motion that `DirectProblem` found; besides what every result has (`MotionResult`):
 
@@ -262,11 +265,24 @@ class DirectProblem(Problem):
         u = np.array([outcome.z[t.at(k)][t.nx :] for k in range(self.horizon.steps)])
         q = np.array([chart.normalized(x) for x in states[:, :nq]])
         v = self._velocities(q, states[:, nq:], u)
+        message = outcome.message + (self._long_steps(q) if outcome.converged else "")
         return DirectResult(
             trajectory=trajectory_of(self.horizon, q, v), forces=u, cost=outcome.cost, converged=outcome.converged,
-            message=outcome.message, costs=outcome.costs, violation=outcome.violation, violations=outcome.violations,
+            message=message, costs=outcome.costs, violation=outcome.violation, violations=outcome.violations,
             unknowns=outcome.z,
         )  # fmt: skip
+
+    def _long_steps(self, q: Array) -> str:
+        """A note where `simulate` would divide steps, and come to another motion."""
+        model = self.horizon.model
+        turning = [i for i, name in enumerate(model.coordinates) if is_angle(model, name)]
+        turns = np.abs(np.diff(q[:, turning], axis=0)).max(axis=0, initial=0.0)
+        if not len(turns) or turns.max() <= LONG:
+            return ""
+        return (
+            f"; {model.coordinates[turning[int(np.argmax(turns))]]!r} turns by up to {turns.max():.2g} rad in a step, "
+            "which simulate divides: take a smaller dt, or method=st.Variational(substeps=0) to repeat these steps"
+        )
 
     def _velocities(self, q: Array, p: Array, u: Array) -> Array:
         """M⁻¹ p; of prescribed coordinates the rates at the end of the step before, and at rest before the first."""

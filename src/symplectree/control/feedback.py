@@ -9,9 +9,10 @@ from symplectree.dynamics import momenta
 from symplectree.integrators.controllers import StateFeedback
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
+from symplectree.validation import counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Feedback:
     """u = u* − K [local(q*, q); p − p*], within limits: a function (t, q, v) for `simulate(forces=…)` or a loop.
 
@@ -35,10 +36,15 @@ class Feedback:
     forces: Array
     dt: float
     limits: tuple[Array, Array] = field(default=(np.array(-np.inf), np.array(np.inf)))
-    chart: Chart = field(init=False, repr=False)
+    chart: Chart = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chart", Chart(self.model))
+
+    def __repr__(self) -> str:
+        count, forces, states = self.gains.shape
+        along = f"along {count} steps of {self.dt:g} s" if count > 1 else "about one state"
+        return f"Feedback {along}: {counted(forces, 'force')} from {states} numbers of the state"
 
     @property
     def sampled(self) -> StateFeedback:

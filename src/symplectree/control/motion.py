@@ -165,4 +165,4 @@ def start_of(horizon: Horizon, q0: Any, v0: Any) -> tuple[Array, Array]:
     model = horizon.model
     q, v = initial_state(model, q0, v0)
     held = {name: q[model.coordinates.index(name)] for name in horizon.prescribed}
-    return consistent_start(model, q, v, Prescribed(model, held or None, horizon.dt), told=v0 is None)
+    return consistent_start(model, q, v, Prescribed(model, held or None, horizon.dt), told=v0 is None, named=v0)

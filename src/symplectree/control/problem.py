@@ -12,6 +12,7 @@ from symplectree.integrators import Method, Variational
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.simulation.trajectory import Trajectory
+from symplectree.validation import counted
 
 
 class Problem:
@@ -54,7 +55,7 @@ class Problem:
         self.rows = end_rows(self.horizon, self.end) + frame_rows(self.horizon, frames)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MotionResult:
     """A motion that an optimiser found, the best so far when it did not converge.
 
@@ -72,6 +73,13 @@ class MotionResult:
     converged: bool
     message: str
     costs: Array
+
+    def __repr__(self) -> str:
+        rows, controls = self.forces.shape
+        return (
+            f"{type(self).__name__}: {self.message}; cost {self.cost:.6g}, {counted(rows, 'step')} of "
+            f"{counted(controls, 'control')} over {self.trajectory.t[-1]:g} s"
+        )
 
     @property
     def iterations(self) -> int:

@@ -38,7 +38,7 @@ SHORT = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ShapeMotionResult:
     """The best motion found.
 
@@ -60,7 +60,10 @@ class ShapeMotionResult:
     cost: float
     cost_history: Array
     missed: Mapping[str, float]
-    names: tuple[str, ...] = field(repr=False)
+    names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"ShapeMotionResult: {self.message}; cost {self.cost:.6g}, {len(self.t)} states over {self.t[-1]:g} s"
 
     def force(self, t: float, q: Any = None, v: Any = None) -> dict[str, float]:
         """The joint forces at time t by name, as `simulate(..., forces=result.force)` asks for them; zero after the end."""

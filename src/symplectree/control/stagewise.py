@@ -1,7 +1,7 @@
 """Newton's method on a whole trajectory, stage by stage (K section V)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from symplectree.validation import is_positive, shown
 DURATION_TOL = 1e-7  # of free durations: slope of the cost times duration, relative to the cost
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StagewiseResult(MotionResult):
     """A motion that `StagewiseNewton` found; besides what every result has (`MotionResult`):
 
@@ -46,7 +46,7 @@ class StagewiseResult(MotionResult):
     gains: Array
     costates: Array
     multipliers: Array
-    limits: tuple[Array, Array] = field(repr=False)
+    limits: tuple[Array, Array]
     dt: float
 
     @property

@@ -152,13 +152,31 @@ def _by_name(model: Model, values: Mapping[str, Any], out: Array, what: str, *, 
             part = slice(names.index(name), names.index(name) + 1)
         else:
             raise ModelError(unknown_coordinate(model, name, [*model.joints, *names]))
-        out[part] = _named_numbers(value, f"{what} of {name!r}", part.stop - part.start)
+        out[part] = _named_numbers(
+            value, f"{what} of {name!r}", part.stop - part.start, _meaning(model, name, velocity)
+        )
     return out
 
 
-def _named_numbers(value: Any, what: str, size: int) -> Array:
-    """`size` numbers that a mapping gives under a name; one may be given alone."""
+def _meaning(model: Model, name: str, velocity: bool) -> str:
+    """What the numbers of a joint with a quaternion are, for errors."""
+    joint = model.joints[name].joint if name in model.joints else None
+    if joint is None or joint.nq == joint.nv:
+        return ""
+    free = joint.nv == 6
+    if velocity:
+        return (
+            " (angular, then linear velocity, in axes of the body)"
+            if free
+            else " (angular velocity in axes of the body)"
+        )
+    return " (x, y, z, qw, qx, qy, qz)" if free else " (qw, qx, qy, qz)"
+
+
+def _named_numbers(value: Any, what: str, size: int, of: str = "") -> Array:
+    """`size` numbers that a mapping gives under a name; one may be given alone. of: which these are, in brackets."""
     numbers = np.atleast_1d(array_or_empty(value))
     if numbers.shape != (size,):
-        raise ModelError(f"{what} takes {'one number' if size == 1 else f'{size} numbers'}, not {shown(value)}")
+        wanted = "one number" if size == 1 else f"{size} numbers{of}"
+        raise ModelError(f"{what} takes {wanted}, not {shown(value)}")
     return numbers

@@ -30,8 +30,8 @@ from symplectree.elements.wrench import BodyWrench, SpatialWrench
 __all__ = [
     "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
     "ElementTables", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint",
-    "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring", "Lowering", "Motor", "NonlinearSpring",
-    "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint", "RotarySpring", "ScrewConstraint",
-    "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce", "UserPotential", "VelocityServo",
-    "WeldConstraint",
+    "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring", "Lowering",
+    "Motor", "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint",
+    "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint",
+    "UserForce", "UserPotential", "VelocityServo", "WeldConstraint",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ mappings of names of inputs, coordinates or joints to them.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
@@ -94,11 +95,23 @@ class PID:
         q, v = _plain_coordinate(model, self.coordinate)
         if at is not None and at.stop - at.start != 1:
             raise ModelError(f"the controller of {self.coordinate!r} gives one force, not {at.stop - at.start}")
+        if at is None or at.start == v:  # an input may act the other way round
+            self._ask_about_signs()
         target = self.target if isinstance(self.target, Table) else Table([0.0], [float(self.target)], "hold")
         laws.add_pid(
             q=q, v=v, place=v if at is None else at.start, gains=np.array([self.kp, self.ki, self.kd], dtype=float),
             target=target.values, limits=np.concatenate(_limits(self.limits, 1)), **target.signal,
         )  # fmt: skip
+
+    def _ask_about_signs(self) -> None:
+        """Warn of gains that drive away from the target, or feed energy."""
+        wrong = [f"{name} = {value:g}" for name in ("kp", "ki", "kd") if (value := getattr(self, name)) < 0]
+        if wrong:
+            warnings.warn(
+                f"the controller of {self.coordinate!r} has {' and '.join(wrong)}: negative gains drive away from the "
+                "target or feed energy; wanted?",
+                stacklevel=2,
+            )
 
 
 class PD(PID):

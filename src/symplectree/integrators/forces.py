@@ -18,6 +18,7 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.integrators.controllers import Controller
 from symplectree.lie import Array
+from symplectree.mechanism.mixed_up import check_model
 from symplectree.mechanism.model import Model, unknown_coordinate
 from symplectree.validation import check_takes, counted, real_array, shown
 
@@ -26,13 +27,14 @@ class ForceSource:
     """Rows of generalized forces `tau` and of `inputs`: one row for the whole run, or one per step.
 
     `forces` is None; an array of numbers for the model's inputs (for all nv velocities when it has none), or one
-    such row per step; a mapping from names of inputs, coordinates or joints to numbers, to one row of these per step or to
-    controllers; controllers, one or a list (see `controllers.py`); or a function of (t, q, v) that returns an array or a
-    mapping of numbers, called wherever the method needs forces; it may return an empty mapping, but not None, which a
-    function does whose `return` was forgotten.
+    such row per step; a mapping from names of inputs, coordinates or joints to numbers, to one row of these per step, to
+    controllers, or to functions of (t) or (t, q, v); controllers, one or a list (see `controllers.py`); or a function of
+    (t, q, v) that returns an array or a mapping of numbers, called wherever the method needs forces; it may return an empty
+    mapping, but not None, which a function does whose `return` was forgotten.
     """
 
     def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
+        check_model(model)
         self.model = model
         self.names = model.inputs or model.velocities
         self.function: Callable[[float, Array, Array], Any] | None = None
@@ -48,6 +50,8 @@ class ForceSource:
             self.function = forces
         elif isinstance(forces, Controller) or (isinstance(forces, list | tuple) and _has_controller(forces)):
             self._add_controllers(forces if isinstance(forces, list | tuple) else [forces], steps)
+        elif isinstance(forces, Mapping) and any(callable(value) for value in forces.values()):
+            self.function = self._by_functions(forces)
         elif isinstance(forces, Mapping) and _has_controller(forces.values()):
             self._add_controllers([forces], steps)
         else:
@@ -108,6 +112,31 @@ class ForceSource:
             self.set(given)
         except ModelError as error:
             raise ModelError(f"the force function at t = {t:.6g} s: {error}") from None
+
+    def _by_functions(self, forces: Mapping[str, Any]) -> Callable[[float, Array, Array], dict[str, Any]]:
+        """Functions under names, and numbers beside them, as one function of all."""
+        functions: dict[str, Callable[[float, Array, Array], Any]] = {}
+        for name, value in forces.items():
+            _, part = self.place(name)
+            if isinstance(value, Controller):
+                raise ModelError(
+                    f"force {name!r} is a controller beside functions; give functions of (t, q, v) alone, or controllers "
+                    "and numbers"
+                )
+            if callable(value):
+                functions[name] = _of_state(value, f"the function of force {name!r}")
+            elif len(_rows(value, f"force {name!r}", part.stop - part.start)) > 1:
+                raise ModelError(f"force {name!r} has a row for each step beside functions; give one, or a Table")
+        numbers = {name: value for name, value in forces.items() if name not in functions}
+
+        def all_of_them(t: float, q: Array, v: Array) -> dict[str, Any]:
+            given = {name: function(t, q, v) for name, function in functions.items()}
+            for name, value in given.items():
+                if value is None:
+                    raise ModelError(f"the function of force {name!r} gave None at t = {t:.6g} s: has it no return?")
+            return numbers | given
+
+        return all_of_them
 
     def _add_controllers(self, forces: Any, steps: int | None) -> None:
         """Of a list of controllers, and of mappings of names to these or to numbers."""
@@ -184,6 +213,19 @@ class ForceSource:
             self._native = None
 
 
+def _of_state(function: Callable[..., Any], what: str) -> Callable[[float, Array, Array], Any]:
+    """The function as one of (t, q, v), which it may be already, or of time alone."""
+    try:
+        check_takes(function, what, "t", "q", "v")
+        return function
+    except ModelError:
+        try:
+            check_takes(function, what, "t")
+        except ModelError as error:
+            raise ModelError(str(error).replace("called with (t)", "called with (t) or (t, q, v)")) from None
+    return lambda t, q, v: function(t)
+
+
 def _has_controller(values: Iterable[Any]) -> bool:
     return any(isinstance(value, Controller | Mapping) for value in values)
 
@@ -210,9 +252,11 @@ def _numbers(value: Any, what: str) -> Array:
     try:
         array = value if type(value) is np.ndarray and value.dtype == np.float64 else real_array(value)
     except TypeError:
-        raise ModelError(
-            f"{what}: {shown(value)} are no numbers; give numbers, a mapping of names to numbers, or a function"
-        ) from None
+        if callable(value):
+            raise ModelError(f"{what}: {shown(value)} is a function; give what it returns, numbers") from None
+        if isinstance(value, str) or np.ndim(value) == 0:
+            raise ModelError(f"{what}: {shown(value)} is no number") from None
+        raise ModelError(f"{what}: {shown(value)} are no numbers") from None
     if not np.all(np.isfinite(array)):
         raise ModelError(f"{what}: {shown(value)} holds a value that is not finite")
     return array

@@ -52,6 +52,7 @@ FINEST = 20  # how often a step may be halved to be accurate
 # stages, which depends on the direction of time.
 LOOSEST = {12: 1e-5, 16: 1e-6}
 ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
+LEAP = 0.5  # rad or m within one step, of a prescribed coordinate
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 
@@ -332,7 +333,21 @@ class VariationalRun(NativeRun):
         """Of what the core's equations are: all velocities of the tree, and all rows."""
         return (*self.model.full.velocities, *self.model.full.rows)
 
-    def _advice(self) -> str:
+    def _leap(self, step: int) -> str:
+        """The prescribed coordinate that moves by far within a step, and what to do; nothing when none does."""
+        before, after = (self.prescribed.place(self.model.neutral, (step + k) * self.dt) for k in (0, 1))
+        moved = np.abs(after - before)
+        worst = int(np.argmax(moved))
+        if moved[worst] < LEAP:
+            return ""
+        return (
+            f"prescribed {self.model.coordinates[worst]!r} goes from {before[worst]:.6g} to {after[worst]:.6g} within this "
+            "step: prescribe a motion without jumps, or take a smaller dt"
+        )
+
+    def _advice(self, step: int | None = None) -> str:
+        if step is not None and self.prescribed and (leap := self._leap(step)):
+            return leap
         if self._too_stiff():
             return "take a smaller dt, or action='midpoint', which suits stiff springs"
         if self._rank(self.q) < self._rank(self._start):
@@ -367,7 +382,7 @@ class VariationalRun(NativeRun):
         residual, name = self._native.residual, self._names[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
-            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice()}{self._fault()}",
+            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice(step)}{self._fault()}",
             step=step,
             time=step * self.dt,
             residual=residual,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ROBOTS = (".urdf", ".xacro", ".xml", ".mjcf")
 KNOWN = "a .sexp, .urdf, .xacro, .xml or .mjcf file"
+RUNS = (".nc", ".nc4", ".h5", ".hdf5", ".npz", ".mat", ".csv")
 FORMATS = {"sexp": "", "urdf": "robot", "mjcf": "mujoco"}  # and the root element of each
 
 
@@ -61,6 +62,8 @@ def load(
         raise ModelError(f"load takes the path of a file or the name of a shipped model, not {path!r}") from None
     suffix = file.suffix.lower()
     if suffix not in ("", ".sexp", ".sdf", *ROBOTS):
+        if suffix in RUNS:
+            raise ModelError(f"{path}: this is the ending of runs, which st.load_trajectory reads; a model is {KNOWN}")
         raise ModelError(f"{path}: suffix {suffix!r} is not known; give {KNOWN}")
     options: dict[str, Any] = {
         "base": base,

@@ -11,7 +11,7 @@
 | interval | interval | time at which each interval between two states begins |
 | iterations, substeps | interval | of the solver, between two states |
 | multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
-| impacts | impact, impact_part | time, of a contact (1) or limit (0), its row, normal impulse, point, impulse, energy lost |
+| impacts | impact, impact_part | time, of a contact (1) or limit (0), row, normal impulse, point, impulse, energy lost |
 | rates | t, velocity | velocities of prescribed coordinates |
 | sensor_NAME | t, sensor_NAME_part | what the sensor of that name shows; its parts, and their units |
 | coordinate, velocity, row, prescribed | themselves | names |
@@ -60,7 +60,7 @@ MEANINGS = {
     "substeps": "steps taken as shorter ones since the state before",
     "multipliers": "forces of the constraint rows",
     "prescribed_forces": "forces that move the prescribed coordinates",
-    "impacts": "time, of a contact (1) or a joint limit (0), number of its row, normal impulse, point, impulse, energy lost",
+    "impacts": "time, of a contact (1) or a limit (0), number of its row, normal impulse, point, impulse, energy lost",
     "rates": "velocities of prescribed coordinates, zero elsewhere",
     "model": "the mechanism, for symplectree.loads",
 }

@@ -15,6 +15,7 @@ from symplectree.io import netcdf
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import Record, Variable, record_of, trajectory_of
 from symplectree.io.same_model import check_model
+from symplectree.io.tables import ENERGIES, column_names
 from symplectree.mechanism.model import Model
 from symplectree.simulation.trajectory import Trajectory
 
@@ -133,16 +134,13 @@ def _read_mat(path: Path) -> Record:
 
 
 def _write_csv(trajectory: Trajectory, path: Path) -> None:
-    """Columns t, coordinates by name, velocities as "v name", energy; all digits."""
-    table = np.column_stack([trajectory.t, trajectory.q, trajectory.v, trajectory.energy])
+    """The columns of `Trajectory.to_dataframe`; all digits."""
+    energies = [getattr(trajectory, name) for name in ENERGIES]
+    table = np.column_stack([trajectory.t, trajectory.q, trajectory.v, *energies])
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(_columns(trajectory.model))
+        writer.writerow(column_names(trajectory.model))
         writer.writerows([repr(x) for x in row] for row in table.tolist())
-
-
-def _columns(model: Model) -> list[str]:
-    return ["t", *model.coordinates, *(f"v {name}" for name in model.velocities), "energy"]
 
 
 def _read_csv(path: Path, model: Model | None) -> Trajectory:
@@ -156,9 +154,10 @@ def _read_csv(path: Path, model: Model | None) -> Trajectory:
         table = np.array([[float(x) for x in row] for row in rows])
     except ValueError as error:
         raise ResultError(f"{path} is no table of a trajectory: {error}") from error
-    if head != _columns(model):
+    older = ["t", *model.coordinates, *(f"v {name}" for name in model.velocities), "energy"]
+    if head not in (column_names(model), older):
         raise ResultError(f"{path} has the columns {', '.join(head[:8])} …, not those of this model's trajectory")
-    q, v = table[:, 1 : 1 + model.nq], table[:, 1 + model.nq : -1]
+    q, v = table[:, 1 : 1 + model.nq], table[:, 1 + model.nq :][:, : model.nv]
     trajectory = Trajectory(model, table[:, 0].copy(), q.copy(), v=v.copy())
     check_model(model, path, None, trajectory, table[:, -1])
     return trajectory

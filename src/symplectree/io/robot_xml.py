@@ -161,7 +161,10 @@ def _parsed(data: bytes, filename: str) -> ElementTree.Element:
         return ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
         line, column = error.position
-        what = f"this is no XML: {str(error).split(': line')[0]}"
+        why = str(error).split(": line")[0]
+        if why == "no element found" and data.strip():
+            why = "the file ends before all of its elements are closed; is it cut short?"
+        what = f"this is no XML: {why}"
         raise _at_line(data, filename, line, what, column) from None
     except (ValueError, LookupError) as error:  # an encoding that nobody knows
         raise ModelError(f"{filename}: this is no XML: {error}") from None

@@ -7,8 +7,11 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.io.record import Variable, describing, record_of
+from symplectree.mechanism.model import Model
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import shown
+
+ENERGIES = ("kinetic", "potential", "energy")
 
 
 def to_dataset(trajectory: Trajectory, frames: Sequence[str] = ()) -> Any:
@@ -38,14 +41,19 @@ def _poses(trajectory: Trajectory, frames: Sequence[str]) -> dict[str, Variable]
     }
 
 
+def column_names(model: Model) -> list[str]:
+    """Of a table of states: t, coordinates by name, velocities as "v NAME", energies.
+
+    A coordinate that is called as another column is "q NAME".
+    """
+    others = ["t", *(f"v {name}" for name in model.velocities), *ENERGIES]
+    return ["t", *(f"q {n}" if n in others else n for n in model.coordinates), *others[1:]]
+
+
 def to_dataframe(trajectory: Trajectory) -> Any:
     """See `Trajectory.to_dataframe`."""
     import pandas  # slow to import; xarray brings it
 
-    model = trajectory.model
-    energies = {name: getattr(trajectory, name) for name in ("kinetic", "potential", "energy")}
-    taken = {"t", *(f"v {name}" for name in model.velocities), *energies}
-    columns: dict[str, Any] = {"t": trajectory.t}
-    columns |= {f"q {n}" if n in taken else n: trajectory.q[:, i] for i, n in enumerate(model.coordinates)}
-    columns |= {f"v {name}": trajectory.v[:, i] for i, name in enumerate(model.velocities)}
-    return pandas.DataFrame(columns | energies)
+    energies = [getattr(trajectory, name) for name in ENERGIES]
+    columns = [trajectory.t, *trajectory.q.T, *trajectory.v.T, *energies]
+    return pandas.DataFrame(dict(zip(column_names(trajectory.model), columns, strict=True)))

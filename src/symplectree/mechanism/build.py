@@ -14,7 +14,7 @@ from symplectree.mechanism import keyframes, limits
 from symplectree.mechanism.followers import independent
 from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, vector
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
-from symplectree.mechanism.mechanism import Frame, Mechanism, with_frame_names
+from symplectree.mechanism.mechanism import Frame, Mechanism, no_joint, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
 from symplectree.validation import array_or_empty, shown
 
@@ -134,7 +134,7 @@ def _check_names(mechanism: Mechanism) -> None:
             raise ModelError(f"two frames are named {frame.name!r}; give each its own name")
         frames.add(frame.name)
         if not isinstance(frame.joint, Joint):
-            raise ModelError(f"the joint of link {frame.name!r} is {frame.joint!r}; give a joint, such as Revolute")
+            raise ModelError(f"the joint of link {frame.name!r} is {no_joint(frame.joint)}")
         if frame.joint.nv == 0:
             continue
         if not isinstance(frame.joint.name, str) or not frame.joint.name:
@@ -234,7 +234,9 @@ def _lower_elements(
     lowered: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):
-            raise ModelError(f"{given!r} was added to the mechanism, but is no element such as Spring")
+            raise ModelError(
+                f"{shown(given)} was added to the mechanism, but is no element such as Spring{_hint(given)}"
+            )
         name = given.name if given.name is not None else _new_name(given, mechanism, lowered)
         if not isinstance(name, str) or not name:
             raise ModelError(f"the name of a {type(given).__name__} is {name!r}; give a text")
@@ -246,6 +248,17 @@ def _lower_elements(
                 raise ModelError(f"{into.what}: frame {value.name!r} belongs to another mechanism")
         lowered[name] = replace(with_frame_names(given).add_rows(into), name=name)
     return tuple(lowered.values()), into.tables
+
+
+def _hint(given: Any) -> str:
+    """What was meant by something that is no element."""
+    if isinstance(given, list | tuple) and given and all(isinstance(each, Element) for each in given):
+        return "; give several one after the other, m.add(a, b), or m.add(*elements)"
+    if isinstance(given, type) and issubclass(given, Element):
+        return f"; it is the class: give one, {given.__name__}(…)"
+    if isinstance(given, Joint):
+        return "; joints move links: m.world.link('name', joint, …)"
+    return ""
 
 
 def _new_name(element: Element, mechanism: Mechanism, lowered: dict[str, Element]) -> str:

@@ -34,7 +34,7 @@ def _degrees(angle: float) -> str:
     return f"{angle:.6g} rad, {angle / TURN:.3g} turns: degrees?"
 
 
-def _is_angle(model: Model, name: str) -> bool:
+def is_angle(model: Model, name: str) -> bool:
     """Is it a coordinate of one revolute or screw joint, or of a row of such?"""
     full = model.full
     if name not in full.coordinates:
@@ -52,17 +52,20 @@ def start_questions(model: Model, start: Mapping[str, Any]) -> Iterator[str]:
         place = model.full.joints.get(name)
         names = [name] if place is None else model.full.coordinates[place.q]
         for each, angle in zip(names, numbers, strict=False):
-            if abs(angle) > TURN and _is_angle(model, each):
+            if abs(angle) > TURN and is_angle(model, each):
                 yield f"{each!r} starts at {_degrees(float(angle))}"
 
 
 def degree_questions(model: Model, start: Any) -> list[str]:
-    """About angles of a start by name that are more than a turn, and round numbers as degrees are: 30, 45, −90, 360.
+    """About angles of a start that are more than a turn, and round numbers as degrees are: 30, 45, −90, 360.
 
-    A run that goes on from where another ended starts from an array, or from angles that are not round.
+    A run that goes on from where another ended starts from angles that are not round; of an array all must be.
     """
     if not isinstance(start, Mapping):
-        return []
+        numbers = array_or_empty(start)
+        if numbers.shape != (model.nq,) or np.any(numbers % ROUND):
+            return []
+        start = dict(zip(model.coordinates, numbers, strict=True))
     round_ones = {}
     for name, value in start.items():
         numbers = np.atleast_1d(array_or_empty(value))
@@ -115,7 +118,10 @@ def _elements(model: Model) -> Iterator[str]:
             yield f"{what} has the stiffness {stiffness:.6g}, which pushes away from where it is without force: wanted?"
         if (damping := value(element, "damping")) < 0:
             yield f"{what} has the damping {damping:.6g}, which feeds energy: wanted?"
-        angular = hasattr(element, "coordinate") and _is_angle(model, str(element.coordinate))
+        for gain in ("kp", "kv"):
+            if (own := value(element, gain)) < 0:
+                yield f"{what} has {gain} = {own:.6g}, which drives away from the target or feeds energy: wanted?"
+        angular = hasattr(element, "coordinate") and is_angle(model, str(element.coordinate))
         if (angular or type(element).__name__ == "RotarySpring") and abs(rest := value(element, "rest")) > TURN:
             yield f"{what} is without force at {_degrees(rest)}"
 

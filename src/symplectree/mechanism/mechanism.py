@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.joints import Fixed, Joint, JointLimits
-from symplectree.validation import counted
+from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
     from symplectree.mechanism.frames import FrameLiteral
@@ -48,6 +48,8 @@ class Frame:
         if self.parent is None:
             return "Frame 'world'"
         mass = sum(m.mass for m in self.masses if isinstance(m.mass, int | float))
+        if not isinstance(self.joint, Joint):
+            return f"Frame {self.name!r} on {self.parent.name!r}, whose joint is {no_joint(self.joint)}"
         moved = f"moved by {type(self.joint).__name__} {self.joint.name!r} on" if self.joint.nv else "fixed on"
         return f"Frame {self.name!r} {moved} {self.parent.name!r}{f', {mass:.6g} kg' if mass else ''}"
 
@@ -236,6 +238,13 @@ class Mechanism:
         if not name.startswith("_") and (hasattr(Model, name) or name in Model.__dataclass_fields__):
             raise ModelError("a Mechanism was given where a Model is needed; call build() first")
         raise AttributeError(f"a Mechanism has no attribute {name!r}")
+
+
+def no_joint(given: Any) -> str:
+    """What was given for a joint, and what to give instead."""
+    if isinstance(given, type) and issubclass(given, Joint):
+        return f"the class {given.__name__}; give one of it, such as {given.__name__}('{given.__name__.lower()}1', …)"
+    return f"{shown(given)}; give one such as Revolute('hinge', axis='y'), or Fixed()"
 
 
 def with_frame_names(element: Any) -> Any:

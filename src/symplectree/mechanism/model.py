@@ -15,6 +15,7 @@ from symplectree.elements import Element, ElementTables
 from symplectree.errors import ModelError
 from symplectree.joints import Joint, JointLimits
 from symplectree.lie import Array
+from symplectree.mechanism.mixed_up import no_attribute_of_a_model
 from symplectree.mechanism.shapes import Shape
 
 if TYPE_CHECKING:
@@ -157,6 +158,9 @@ class Model:
         from symplectree.mechanism.html import to_html
 
         return to_html(self, "Model of")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(no_attribute_of_a_model(name))
 
     def __dir__(self) -> list[str]:
         """What users need; everything else is there, but for the package itself."""
@@ -398,7 +402,5 @@ def unknown(what: str, name: object, known: tuple[str, ...] | list[str]) -> str:
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:
-    if not names:
-        return "none"
-    shown = ", ".join(repr(n) for n in names[:8])
+    shown = ", ".join(repr(n) for n in names[:8]) or "none"
     return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -105,7 +105,7 @@ class Impacts:
 def _dataframe(columns: dict[str, Array]) -> Any:
     import pandas
 
-    table = {}
+    table: dict[str, Array] = {}
     for name, values in columns.items():
         parts = {name: values} if values.ndim == 1 else {f"{name}.{x}": values[:, k] for k, x in enumerate("xyz")}
         table |= parts

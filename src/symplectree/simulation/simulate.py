@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.constraints.assembly import CLOSED, start_errors
-from symplectree.constraints.dynamics import constraint_jacobian, velocities
-from symplectree.dynamics import momenta
+from symplectree.constraints.dynamics import constraint_jacobian
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ModelError, ResultError
 from symplectree.integrators import Method, Run, Variational
@@ -22,6 +21,7 @@ from symplectree.integrators.variational import VariationalRun
 from symplectree.joints import SurfaceContactJoint, SymbolicJoint
 from symplectree.lie import Array
 from symplectree.mechanism.doubts import degree_questions
+from symplectree.mechanism.mixed_up import check_model
 from symplectree.mechanism.model import Model
 from symplectree.simulation.applied import Applied
 from symplectree.simulation.named_start import named_start
@@ -36,6 +36,7 @@ from symplectree.simulation.run_record import (
     is_method,
     method_from_text,
 )
+from symplectree.simulation.start_velocity import along_constraints
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import check_seconds, is_positive, shown
 
@@ -46,8 +47,8 @@ MOST_STEPS = 2**31 - 1  # that the core can count
 def simulate(
     model: Model,
     q0: Any,
-    *,
     v0: Any = None,
+    *,
     duration: float,
     dt: float,
     method: Method | None = None,
@@ -60,6 +61,7 @@ def simulate(
     """Move the model from (q0, v0) for `duration` in steps of `dt`, and return the trajectory.
 
     q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
+        {} is the neutral configuration, all coordinates zero.
         q0 may be the name of a keyframe (`model.keyframes`): its loops are closed first, and its velocities and its
         controls are then the defaults of v0 and forces. What is given counts alone.
     duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken, and a warning says
@@ -78,13 +80,15 @@ def simulate(
     out: a file (`.nc`; others are written at the end, see `Trajectory.save`) to which the run is written as it goes: at
         any moment, killed or not, it holds all but the last few seconds, and `resume` goes on from there.
 
-    A v0 that breaks the constraints is projected, with a warning that says by how much. An angle given by name that is
-    more than a turn and a round number of degrees, such as 70, is asked about in a warning.
+    Of a closed chain the velocities that v0 names stay, and others follow; a v0 that the constraints do not allow, or an
+    array, is projected onto them, with a warning that says by how much. An angle that is more than a
+    turn and a round number of degrees, such as 70, is asked about in a warning.
 
     Raises ModelError for bad arguments, AssemblyError when q0 breaks the constraints, ResultError when `out` cannot be
     written, and ConvergenceError when a step fails. Whatever stops the run early (that, an
     exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
     """
+    check_model(model)
     steps = _whole_steps(duration, dt)
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
@@ -254,13 +258,22 @@ def initial_state(model: Model, q0: Any, v0: Any) -> tuple[Array, Array]:
 
 
 def consistent_start(
-    model: Model, q: Array, v: Array, prescribed: Prescribed, *, told: bool, given: tuple[Any, Any] | None = None
+    model: Model,
+    q: Array,
+    v: Array,
+    prescribed: Prescribed,
+    *,
+    told: bool,
+    given: tuple[Any, Any] | None = None,
+    named: Any = None,
 ) -> tuple[Array, Array]:
     """The start with prescribed coordinates where they are, and velocities along the constraints.
 
     Raises AssemblyError when q breaks them; warns when v does, unless the user knows (`told`), and when prescribed
-    motions begin elsewhere than the user's start, `given` as (q0, v0).
+    motions begin elsewhere than the user's start, `given` as (q0, v0). `named` is v0 as the user gave it: velocities under
+    names stay where constraints allow it.
     """
+    named = named if given is None else given[1]
     asked = q, v
     if prescribed:
         q, v = prescribed.place(q, 0.0), np.array(v)
@@ -278,16 +291,7 @@ def consistent_start(
         raise ModelError(
             f"the derivative of constraint {name!r} is not finite at the start; check it, or start elsewhere"
         )
-    projected = velocities(model, q, momenta(model, q, v), v, prescribed.indices)
-    change = np.abs(projected - v)
-    if np.any(change > 1e-9 * (1 + np.abs(v))) and not told:
-        worst = int(np.argmax(change))
-        warnings.warn(
-            f"the initial velocity breaks the constraints and was projected onto them, by up to {change[worst]:.3g} in "
-            f"{model.velocities[worst]!r}",
-            stacklevel=3,
-        )
-    return q, projected
+    return q, along_constraints(model, q, v, prescribed.indices, named, told=told)
 
 
 def _whole_steps(duration: Any, dt: Any) -> int:

@@ -103,8 +103,7 @@ class Stepper:
     ) -> None:
         import symplectree._core as core
 
-        dt = required_dt(dt, "Stepper")
-        check_seconds("dt", dt)
+        check_seconds("dt", dt := required_dt(dt, "Stepper"))
         self.model, self.method, self.dt = model, chosen(method), float(dt)
         self._given = {"prescribed": prescribed, "forces": forces, "record": record}
         self._forces = ForceSource(model, forces, 1)

@@ -32,7 +32,8 @@ WORDS = """<style>
 setInterval(() => {
   const bar = document.querySelector("[role=slider]");
   const film = bar ? Number(bar.getAttribute("aria-valuenow")) : 0;
-  document.getElementById("motion-time").textContent = (START + SPEED * film).toFixed(DIGITS) + " s";
+  const now = (START + SPEED * film).toFixed(DIGITS) + " s";
+  document.getElementById("motion-time").textContent = bar ? now : "loading …";
 }, 50);
 </script>"""
 

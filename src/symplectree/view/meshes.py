@@ -52,7 +52,7 @@ def read_mesh(path: Path) -> tuple[Part, ...]:
         by_color.setdefault(color, []).append((vertices, faces))
     if not by_color:
         raise ValueError("it holds no triangles")
-    parts = tuple(Part(*_joined(found), color) for color, found in by_color.items())
+    parts = tuple(Part(*joined(found), color) for color, found in by_color.items())
     if not all(np.all(np.isfinite(part.vertices)) for part in parts):
         raise ValueError("it holds numbers that are not finite")
     return parts
@@ -71,7 +71,8 @@ def _by_trimesh(path: Path) -> list[Piece]:
     ]
 
 
-def _joined(surfaces: list[Surface]) -> Surface:
+def joined(surfaces: list[Surface]) -> Surface:
+    """Several surfaces as one."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in surfaces)])
     faces = [faces + start for (_, faces), start in zip(surfaces, starts, strict=False)]
     return np.concatenate([vertices for vertices, _ in surfaces]), np.concatenate(faces)

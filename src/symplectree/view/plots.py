@@ -13,6 +13,7 @@ from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import COORDINATE_UNITS, INCREMENT_UNITS
 from symplectree.lie import Array
 from symplectree.view.plot_names import not_plotted
+from symplectree.view.row_units import FORCES, error_unit, row_units
 
 if TYPE_CHECKING:
     from symplectree.mechanism.model import Model
@@ -118,12 +119,7 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
     if name == "velocities":
         return _by_unit(model, name, dict(zip(model.velocities, trajectory.v.T, strict=True)), velocities=True)
     if name == "multipliers" and model.rows:
-        return [
-            Panel(
-                f"multipliers [{'N' if _of_lengths(model) else 'unit of the row'}]",
-                _between(model.rows, trajectory.multipliers),
-            )
-        ]
+        return _multipliers(trajectory)
     if name == "prescribed_forces" and trajectory.prescribed:
         return _prescribed_forces(trajectory)
     if isinstance(name, str) and name.startswith("phase:"):
@@ -206,13 +202,19 @@ def _has_rate(model: Model, name: str) -> bool:
     )
 
 
-def _of_lengths(model: Model) -> bool:
-    """Are all rows of constraints lengths, and their multipliers forces?"""
-    return len(model.tables.point_rows) + len(model.tables.distance_rows) == len(model.full.rows)
+def _multipliers(trajectory: Trajectory) -> list[Panel]:
+    """One panel for each unit: forces, torques, and those of rows whose unit nobody knows."""
+    model = trajectory.model
+    units = row_units(model, _units(model.full))
+    curves, by_unit = _between(model.rows, trajectory.multipliers), dict.fromkeys(units.values())
+    return [
+        Panel(f"multipliers [{FORCES.get(unit, unit)}]", {row: curves[row] for row in model.rows if units[row] == unit})
+        for unit in by_unit
+    ]
 
 
 def _error_label(model: Model) -> str:
-    return f"constraint error [{'m' if _of_lengths(model) else 'unit of the row'}]"
+    return f"constraint error [{error_unit(row_units(model, _units(model.full)))}]"
 
 
 def _units(model: Model, *, velocities: bool = False) -> dict[str, str]:

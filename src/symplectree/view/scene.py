@@ -154,7 +154,7 @@ def _masses(model: Model, radius: float, size: float, flat: Layers) -> list[Soli
             ball = max(2.4 * radius * float(model.mass[body] / heaviest) ** (1 / 3), 1.5 * radius)
             out.append(Solid("mass", body, "cylinder", (ball, 0.9 * radius), disc, color))
         elif half.max() > 2 * radius:
-            half = np.clip(half, 1.5 * radius, max(size, 1.5 * radius))
+            half = np.clip(half, THIN * radius, max(size, THIN * radius))
             out.append(_block(body, half, lie.pose(axes, model.com[body] + shift), color))
         else:
             ball = max(3 * radius * float(model.mass[body] / heaviest) ** (1 / 3), 1.4 * radius)
@@ -228,7 +228,7 @@ def _pins(model: Model, radius: float, flat: Layers) -> list[Solid]:
         own, far = flat.of_body[body], flat.of_body.get(other, 0)
         turned, _ = along(np.zeros(3), flat.normal[body])
         middle = at + 0.5 * LAYER * radius * (own + far) * flat.normal[body]
-        half = radius * (0.5 * LAYER * abs(own - far) + 1.5)
+        half = radius * (0.5 * LAYER * abs(own - far) + PIN)
         color = CONSTRAINT_COLOR if name == "constraint" else JOINT_COLOR
         wide = (1.3 if name == "hinge" else 1.35) * radius
         out.append(Solid(f"{name} {i}", body, "cylinder", (wide, half), lie.pose(turned[:3, :3], middle), color))
@@ -288,6 +288,8 @@ def _both(row: PointRow) -> tuple[Place, Place]:
 
 
 PISTON = 3.0  # radii of a rod that a piston has
+PIN = 1.75  # radii of a rod by which a pin goes through the last link, further than a disc of THIN does
+THIN = 1.5  # radii of a rod that the half side of a block has at least
 LAYER = 2.2  # radii of a rod from one layer of links to the next
 MOST_ROWS = 60  # configurations that say how far a slider goes
 FLOOR = 0.4  # opacity of a plane at most: without contacts, things fall through it and are to be seen

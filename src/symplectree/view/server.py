@@ -34,7 +34,7 @@ def stop(server: Any) -> None:
 def keep(over: threading.Event, stop: Callable[[], None]) -> None:
     """Wait until Ctrl-C, or until it is over, then stop."""
     try:
-        print("Press Ctrl-C to go on.", flush=True)
+        print("Press Ctrl-C to close it.", flush=True)
         over.wait()
     except KeyboardInterrupt:
         print()

@@ -12,6 +12,7 @@ import numpy as np
 
 from symplectree.lie import Array
 from symplectree.view.camera import Camera, upward
+from symplectree.view.detail import merged, page_surfaces
 from symplectree.view.film import FINE, Film
 from symplectree.view.lines import Strand
 from symplectree.view.meshes import Surface
@@ -58,14 +59,15 @@ class Stage:
 
     def _add_nodes(self) -> None:
         """A frame for each body with its solids below, and one for each piece of a line."""
+        solids = merged(self.scene.solids, page_surfaces(self.scene.solids, self.scene.size))
         for body in (-1, *self.scene.bodies):
             path = f"{ROOT}/world" if body < 0 else f"{ROOT}/bodies/{_safe(self.scene.model.bodies[body])}"
             node = self._nodes.add_frame(path, show_axes=False)
             if body >= 0:
                 self._movers.append(node)
-            for i, solid in enumerate(self.scene.solids):
+            for i, (solid, shape) in enumerate(solids):
                 if solid.body == body:
-                    mesh = self._add_solid(f"{path}/{solid.name} {i}", solid)
+                    mesh = self._add_solid(f"{path}/{solid.name} {i}", solid, shape)
                     self.meshes += [([body], mesh)] if body >= 0 else []
         for i, strand in enumerate(self.strands):
             vertices, faces = self._buffers(strand.surface())
@@ -74,9 +76,9 @@ class Stage:
                 name = f"{ROOT}/{strand.line.kind}s/{i}/{k}"
                 self._movers.append(self._nodes.add_mesh_simple(name, vertices, faces, color=color))
 
-    def _add_solid(self, name: str, solid: Solid) -> Any:
+    def _add_solid(self, name: str, solid: Solid, shape: Surface) -> Any:
         return self._nodes.add_mesh_simple(
-            name, *self._buffers(surface(solid)), color=_rgb(solid.color),
+            name, *self._buffers(shape), color=_rgb(solid.color),
             opacity=None if solid.opacity >= 1 else solid.opacity, wxyz=quaternions(solid.pose[None])[0],
             position=self.scale * solid.pose[:3, 3], side="double" if solid.kind == "mesh" else "front",
             cast_shadow=solid.opacity >= 1,
@@ -92,7 +94,7 @@ class Stage:
         groups: dict[Any, list[Solid]] = {}
         for i, solid in enumerate(self.scene.solids):
             if solid.body < 0:
-                self._add_solid(f"{ROOT}/world/{solid.name} {i}", solid)
+                self._add_solid(f"{ROOT}/world/{solid.name} {i}", solid, surface(solid))
                 continue
             sizes = tuple(f"{x:.9g}" for x in solid.size)
             alike = (solid.kind, sizes, solid.opacity, solid.mesh, solid.part, solid.scale, id(solid.triangles))

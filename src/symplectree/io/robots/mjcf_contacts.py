@@ -14,7 +14,8 @@ def geom_names(model: Model) -> dict[int, str]:
     taken: set[str] = set()
     shapes = model.shapes
     wanted = {number: shape.name for number, shape in enumerate(shapes) if shape.name is not None}
-    wanted |= {number: f"{shapes[number].frame} {shapes[number].kind}" for number in model.full.tables.shapes if number not in wanted}  # fmt: skip
+    for number in model.full.tables.shapes:
+        wanted.setdefault(number, f"{shapes[number].frame} {shapes[number].kind}")
     return {number: new_name(name, taken) for number, name in wanted.items()}
 
 

@@ -70,15 +70,19 @@ def _followed(r: Reading, name: str) -> _Follower | None:
     """The coordinate that a joint follows, itself where it is one; None where that is no straight line."""
     ratio, offset = 1.0, 0.0
     while name in r.leaders:
-        tie = next(
-            e for e in r.mechanism.elements
-            if isinstance(e, GearConstraint | CamConstraint) and e.eliminate and name in (getattr(e, "b", None), getattr(e, "follower", None))
-        )  # fmt: skip
+        tie = next(e for e in r.mechanism.elements if _follower_of(e) == name)
         if not isinstance(tie, GearConstraint):
             return None
         ratio, offset = ratio * tie.ratio, ratio * tie.offset + offset
         name = r.leaders[name]
     return _Follower(name, ratio, offset)
+
+
+def _follower_of(element: Any) -> str | None:
+    """The joint that an element makes follow another without being a coordinate."""
+    if not isinstance(element, GearConstraint | CamConstraint) or not element.eliminate:
+        return None
+    return str(element.b if isinstance(element, GearConstraint) else element.follower)
 
 
 def _limited_tendons(r: Reading) -> list[str]:

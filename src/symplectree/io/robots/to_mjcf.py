@@ -11,7 +11,7 @@
 | GearConstraint, PointConstraint, WeldConstraint | equalities, which are soft in MuJoCo |
 | `m.initial` | the keyframe `home` |
 | shapes | geoms without mass; those that are not drawn in group 3 |
-| JointLimit, JointFriction, Contact | range, frictionloss, contact pairs; all of these are soft in MuJoCo, and nothing bounces |
+| JointLimit, JointFriction, Contact | range, frictionloss, contact pairs: soft in MuJoCo, and nothing bounces |
 
 A Free joint stands on the ground; its coordinates are poses in the world there, wherever it is placed here.
 """

@@ -9,7 +9,8 @@
 | JointDamper, JointFriction, JointLimit, GearConstraint | damping, friction, limit, mimic |
 | shapes | visuals, and collisions of those that have names: spheres, boxes, cylinders, meshes |
 
-URDF does not say which shapes collide with which; it knows no springs, forces, loops, armatures and gravity, nor where a robot starts.
+URDF does not say which shapes collide with which; it knows no springs, forces, loops, armatures and gravity, nor where a
+robot starts.
 """
 
 from os import PathLike
@@ -154,7 +155,7 @@ def _elements(w: Writing, joints: dict[str, Element]) -> None:
         elif isinstance(element, JointLimit) and _limit(joints, element):
             continue
         what = "which shapes collide" if isinstance(element, Contact) else "elements"
-        w.leave(what, f"{type(element).__name__} {element.name or i + 1}")
+        w.leave(what, f"{type(element).__name__} {element.name or f'without name, element {i + 1}'}")
 
 
 def _dynamics(joints: dict[str, Element], element: JointDamper | JointFriction) -> bool:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from symplectree.errors import ModelError
+from symplectree.errors import ModelError, ResultError
 from symplectree.io.atomic_write import replacing
 from symplectree.io.robots.reading import listed
 from symplectree.joints import Joint
@@ -63,6 +63,8 @@ def file_to_write(path: Any, format: str) -> Path:
         raise ModelError(f"{format} is written to the path of a file, not to {path!r}") from None
     if not file.name or file.is_dir():
         raise ModelError(f"{format} is written to a file, and {str(path)!r} is a folder")
+    if not file.parent.is_dir():
+        raise ResultError(f"{file} cannot be written: there is no folder {str(file.parent)!r}; make it first")
     return file
 
 
