@@ -46,23 +46,16 @@ std::vector<int> bodies(const Model& m) {
   return out;
 }
 
-ShapePair ordered(const ContactPair& pair) { return {std::min(pair.a, pair.b), std::max(pair.a, pair.b)}; }
-bool less(const ShapePair& s, const ShapePair& t) { return s.a != t.a ? s.a < t.a : s.b < t.b; }
-
 std::vector<ShapePair> shape_pairs(const Model& m) {
   std::vector<ShapePair> out;
-  for (const ContactPair& pair : m.contact_pairs) out.push_back(ordered(pair));
+  for (const ContactPair& pair : m.contact_pairs) out.push_back({pair.a, pair.b});
   return out;
 }
 
 }  // namespace
 
 UnilateralRows::UnilateralRows(const Model& m)
-    : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), bodies(m), shape_pairs(m)) {
-  for (std::size_t k = 0; k < m.contact_pairs.size(); ++k)
-    pairs_.push_back({ordered(m.contact_pairs[k]), static_cast<int>(k)});
-  std::stable_sort(pairs_.begin(), pairs_.end(), [](const Pair& p, const Pair& q) { return less(p.shapes, q.shapes); });
-}
+    : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), bodies(m), shape_pairs(m)) {}
 
 void UnilateralRows::find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to) {
   for (std::size_t k = 0; k < m_.joint_limits.size(); ++k) {
@@ -70,21 +63,17 @@ void UnilateralRows::find(const double* q, const Workspace<double>& at, double m
     to.push_back({Source::Limit, static_cast<int>(k)});
     hold(to.back(), q, at);
   }
-  if (pairs_.empty()) return;
-  auto next = pairs_.begin();
-  for (const ShapePair& near : broad_phase_.near(at.pose.data(), margin)) {
-    while (less(next->shapes, near)) ++next;
-    for (; next != pairs_.end() && next->shapes == near; ++next) {
-      const ContactPair& pair = m_.contact_pairs[next->index];
-      const int a = m_.collision_shapes[pair.a].at.body, b = m_.collision_shapes[pair.b].at.body;
-      const std::vector<CollisionShape>& shapes = broad_phase_.shapes();
-      detect(shapes[pair.a], at.pose[a], shapes[pair.b], at.pose[b], margin, found_);
-      for (const FeaturePair& features : found_) {
-        Unilateral u{Source::Contact, next->index};
-        u.id = features.id, u.a = features.a, u.b = features.b;
-        hold(u, q, at);
-        to.push_back(u);
-      }
+  if (m_.contact_pairs.empty()) return;
+  const std::vector<CollisionShape>& shapes = broad_phase_.shapes();
+  for (const int k : broad_phase_.near(at.pose.data(), margin)) {
+    const ContactPair& pair = m_.contact_pairs[k];
+    const int a = m_.collision_shapes[pair.a].at.body, b = m_.collision_shapes[pair.b].at.body;
+    detect(shapes[pair.a], at.pose[a], shapes[pair.b], at.pose[b], margin, found_);
+    for (const FeaturePair& features : found_) {
+      Unilateral u{Source::Contact, k};
+      u.id = features.id, u.a = features.a, u.b = features.b;
+      hold(u, q, at);
+      to.push_back(u);
     }
   }
 }

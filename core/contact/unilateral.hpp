@@ -64,16 +64,9 @@ class UnilateralRows {
   void add_force(int body, const Vec3<double>& x, const Vec3<double>& f, double sign, const Workspace<double>& at,
                  double* J) const;
 
-  // A pair of the model, by its shapes in the order of the broad phase.
-  struct Pair {
-    ShapePair shapes;
-    int index;
-  };
-
   const Model& m_;
   std::vector<ConvexMesh> meshes_;
   BroadPhase broad_phase_;
-  std::vector<Pair> pairs_;  // sorted
   FeaturePairs found_;
 };
 
