@@ -29,6 +29,8 @@ SMALL = {
     "compare_versions.py": [PACKAGE, PACKAGE, "--seconds", "0.01", "--rounds", "1"],  # with itself
     "robots.py": ["gymnasium", "--limit", "3"],
     "compile_time.py": [str(BENCHMARKS.parent), "--optimization=-O0", "--only", "core/formula"],
+    "cone_problems.py": ["--problems", "20"],
+    "contact.py": ["--steps", "5", "--rounds", "1"],
     "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 

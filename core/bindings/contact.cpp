@@ -3,6 +3,7 @@
 
 #include "bindings/native.hpp"
 #include "contact/cone_problem.hpp"
+#include "contact/impact.hpp"
 #include "integrators/contact_forces.hpp"
 
 namespace symplectree {
@@ -16,9 +17,9 @@ nb::object table(const std::vector<double>& numbers, std::size_t width) {
   return nb::cast(nb::ndarray<nb::numpy, double>(data->data(), {data->size() / width, width}, owner));
 }
 
-// Of states (q, v) in rows, under forces tau and inputs in rows: records (row, source, index, gap, point, normal, force,
-// slides), and what all of them do to velocities, in rows of `joint`. tau and accelerations `a` of prescribed coordinates
-// have as many rows as q; all of a tree.
+// Of states (q, v) in rows, under forces tau and inputs in rows: records (row, source, index, gap, point, normal,
+// force, slides), and what all of them do to velocities, in rows of `joint`. tau and accelerations `a` of prescribed
+// coordinates have as many rows as q; all of a tree.
 nb::object contact_forces(NativeModel& self, In q, In v, In tau, In inputs, In a, In prescribed, Out joint) {
   const Model& m = self.model;
   const std::size_t count = q.size() / m.nq, controls = m.inputs ? inputs.size() / m.inputs : 1;
@@ -65,7 +66,8 @@ void bind_contact(nb::module_& module) {
       [](const std::vector<Kind>& kinds, const std::vector<double>& bounds, In W, In y0, Out x) {
         ConeProblem problem;
         std::vector<ConeProblem::Part> parts;
-        for (std::size_t k = 0; k < kinds.size(); ++k) parts.push_back({kinds[k], bounds.at(k)});
+        if (bounds.size() != kinds.size()) throw nb::value_error("wrong size");
+        for (std::size_t k = 0; k < kinds.size(); ++k) parts.push_back({kinds[k], bounds[k]});
         problem.begin(parts);
         const std::size_t n = problem.rows();
         if (W.size() != n * n || y0.size() != n || x.size() != n) throw nb::value_error("wrong size");
@@ -77,6 +79,25 @@ void bind_contact(nb::module_& module) {
         return nb::make_tuple(solved, problem.iterations);
       },
       nb::arg("kinds"), nb::arg("bounds"), nb::arg("W"), nb::arg("y0"), nb::arg("x"));
+  // x (rows) ← the impulses of an impact, for velocities u (rows) before it; returns whether there are some.
+  module.def(
+      "solve_impact",
+      [](const std::vector<double>& frictions, const std::vector<double>& restitutions, In W, In u, Out x) {
+        if (frictions.size() != restitutions.size()) throw nb::value_error("wrong size");
+        std::vector<ImpactPart> parts;
+        std::size_t n = 0;
+        for (std::size_t k = 0; k < frictions.size(); ++k) {
+          parts.push_back({frictions[k], restitutions[k]});
+          n += frictions[k] > 0 ? 3 : 1;
+        }
+        if (W.size() != n * n || u.size() != n || x.size() != n) throw nb::value_error("wrong size");
+        Impact impact;
+        std::vector<double> found;
+        const bool solved = impact.solve(parts, {W.data(), W.data() + n * n}, {u.data(), u.data() + n}, found);
+        std::copy(found.begin(), found.end(), x.data());
+        return solved;
+      },
+      nb::arg("frictions"), nb::arg("restitutions"), nb::arg("W"), nb::arg("u"), nb::arg("x"));
 }
 
 }  // namespace symplectree

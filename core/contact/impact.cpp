@@ -37,7 +37,7 @@ bool Impact::solve(const std::vector<ImpactPart>& parts, const std::vector<doubl
   mix([&](int i) { return parts[i].restitution; });
   const std::vector<double> v = after(u, x);
   const bool apart = std::all_of(v.begin(), v.end(), [&](double w) { return w >= -1e-9 * speed_; });
-  if (least < most && (!apart || energy(u, x) > 0)) mix([&](int) { return least; });
+  if (!apart || energy(u, x) > 0) mix([&](int) { return least; });
   return true;
 }
 
@@ -46,7 +46,9 @@ bool Impact::inelastic(const std::vector<double>& u, std::vector<double>& x) {
   for (const ImpactPart& p : *parts_)
     parts.push_back(p.friction > 0 ? ConeProblem::Part{ConeProblem::Kind::Contact, p.friction}
                                    : ConeProblem::Part{ConeProblem::Kind::Limit, 0});
-  problem_.begin(parts);
+  std::vector<int> sizes;
+  for (const ImpactPart& p : *parts_) sizes.push_back(p.friction > 0 ? 3 : 1);
+  problem_.begin(parts, RowGroups::of(W_->data(), sizes));
   problem_.W = *W_, problem_.y0 = u;
   if (!problem_.solve()) return false;
   x = problem_.x;
@@ -65,7 +67,8 @@ bool Impact::reflect(std::vector<double>& u, std::vector<double>& x) {
     problem_.begin(std::vector<ConeProblem::Part>(n, {ConeProblem::Kind::Limit, 0}));
     for (std::size_t a = 0; a < n; ++a) {
       problem_.y0[a] = u[met[a]];
-      for (std::size_t b = 0; b < n; ++b) problem_.W[n * a + b] = (*W_)[static_cast<std::size_t>(rows_) * met[a] + met[b]];
+      for (std::size_t b = 0; b < n; ++b)
+        problem_.W[n * a + b] = (*W_)[static_cast<std::size_t>(rows_) * met[a] + met[b]];
     }
     if (!problem_.solve()) return false;
     for (std::size_t a = 0; a < n; ++a) {
@@ -88,7 +91,8 @@ bool Impact::restitute(const std::vector<double>& u, std::vector<double>& x) {
     int at = 0;
     for (const ImpactPart& p : *parts_) {
       given[at] = share * p.restitution * compressed[at];
-      if (p.friction > 0) discs.push_back({ConeProblem::Kind::Disc, p.friction * given[at]}), tangents.push_back(at + 1);
+      if (p.friction > 0)
+        discs.push_back({ConeProblem::Kind::Disc, p.friction * given[at]}), tangents.push_back(at + 1);
       at += p.friction > 0 ? 3 : 1;
     }
     v = after(v, given);

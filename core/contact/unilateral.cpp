@@ -161,6 +161,17 @@ void UnilateralRows::jacobian(const Unilateral& u, const Workspace<double>& at, 
   }
 }
 
+std::pair<int, int> UnilateralRows::bodies(const Unilateral& u) const {
+  if (u.source == Source::Contact) {
+    const ContactPair& pair = m_.contact_pairs[u.index];
+    return {m_.collision_shapes[pair.a].at.body, m_.collision_shapes[pair.b].at.body};
+  }
+  const int v = u.source == Source::Limit ? m_.joint_limits[u.index].v : m_.joint_frictions[u.index].v;
+  int body = m_.size() - 1;
+  while (!(m_.bodies[body].v <= v && v < m_.bodies[body].v + m_.bodies[body].nv)) --body;
+  return {body, 0};
+}
+
 double UnilateralRows::restitution(const Unilateral& u) const {
   if (u.source == Source::Limit) return m_.joint_limits[u.index].restitution;
   return u.source == Source::Contact ? m_.contact_pairs[u.index].restitution : 0;

@@ -29,6 +29,9 @@ struct Unilateral {
   Vec3<double> point{}, n{}, t1{}, t2{};  // where it is, the normal from b to a, and two tangents, in the world,
   Vec3<double> on_a{}, on_b{};            // and the points of the two bodies that are there, in their axes
 
+  void take_impulses(const Unilateral& other) {
+    for (int k = 0; k < 3; ++k) begin[k] = other.begin[k], end[k] = other.end[k];
+  }
   bool same(const Unilateral& other) const { return source == other.source && index == other.index && id == other.id; }
 };
 
@@ -56,6 +59,9 @@ class UnilateralRows {
 
   // J (rows × nv) where `u` is held.
   void jacobian(const Unilateral& u, const Workspace<double>& at, double* J) const;
+
+  // The two bodies that it acts on, 0 for none.
+  std::pair<int, int> bodies(const Unilateral& u) const;
 
   double friction(const Unilateral& u) const { return m_.contact_pairs[u.index].friction; }
   double restitution(const Unilateral& u) const;

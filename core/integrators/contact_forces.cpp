@@ -10,6 +10,7 @@ namespace symplectree {
 namespace {
 
 constexpr double kInstant = 1e-5;   // τ [s]
+constexpr double kSliding = 1e-8;   // m/s or rad/s
 constexpr double kTouching = 1e-9;  // gaps that count as closed [m or rad]
 
 }  // namespace
@@ -58,6 +59,9 @@ bool ContactForces::find(const double* q, const double* v, const double* tau, co
     }
   }
   const bool solved = problem_.solve();
+  std::vector<double> rate = problem_.y0;  // at the end of the instant
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) rate[i] += problem_.W[n * i + j] * problem_.x[j];
   at = 0;
   for (const Unilateral& u : parts) {
     const double* x = &problem_.x[at];
@@ -67,15 +71,14 @@ bool ContactForces::find(const double* q, const double* v, const double* tau, co
       force.force = (x[0] / kInstant) * u.n;
       if (rows == 3) {
         force.force += (x[1] / kInstant) * u.t1 + (x[2] / kInstant) * u.t2;
-        force.slides = std::hypot(x[1], x[2]) >= (1 - 1e-9) * unilateral_.friction(u) * x[0];
+        force.slides = std::hypot(rate[at + 1], rate[at + 2]) > kSliding;
       } else {
         force.slides = true;
       }
     } else {
       const double sign = u.source == Unilateral::Source::Limit ? m_.joint_limits[u.index].side : 1;
       force.force = {sign * x[0] / kInstant, 0, 0};
-      force.slides = u.source == Unilateral::Source::Friction &&
-                     std::fabs(x[0]) >= (1 - 1e-9) * kInstant * m_.joint_frictions[u.index].force;
+      force.slides = u.source == Unilateral::Source::Friction && std::fabs(rate[at]) > kSliding;
     }
     for (int k = 0; k < rows; ++k)
       for (std::size_t j = 0; j < nv; ++j) joint[j] += x[k] / kInstant * J_[(at + k) * nv + j];

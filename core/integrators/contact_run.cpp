@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kIterations = 40;      // of the impulses of a step
 constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kNearRounding = 1e-8;  // the same, where it no longer falls
+constexpr double kStill = 1e-13, kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
+constexpr double kTold = 1e-11;          // changes of gaps and displacements that say something of the slope [m or rad]
 constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
 constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
 constexpr int kPatience = 3;         // iterations with a slope of steps before
@@ -50,8 +51,9 @@ ContactRun::ContactRun(const Model& m, std::unique_ptr<Run> free, bool located)
     : m_(m), run_(std::move(free)), located_(located),
       conservative_(!m.user_forces && m.joint_dampers.empty() && !has_damped_pairs(m) && m.actuators.empty() &&
                     m.joint_frictions.empty()),
-      unilateral_(m), dynamics_(m), start_(m), first_(m), begin_(m), end_(m), impulse_(m.nv), column_(m.nv),
+      unilateral_(m), dynamics_(m), start_(m), first_(m), begin_(m), end_(m), matrix_(m), impulse_(m.nv), column_(m.nv),
       no_rates_(m.nv), moved_(m.nv), v_(m.nv), a_(m.nv), change_(m.nv) {
+  still_ = m.rows > 0 ? kStillInLoops : kStill;
   impacts = std::make_shared<std::vector<ImpactRecord>>();
 }
 
@@ -78,7 +80,8 @@ void ContactRun::place(const double* q, Workspace<double>& at) const {
 bool ContactRun::step(double t, double h, const ForceSource& forces, const PrescribedMotion& motion) {
   first_ = state();
   const std::vector<Unilateral> before = active_;
-  const auto later = [t](const ImpactRecord& impact) { return impact.t >= t; };
+  const auto later = [t](const ImpactRecord& impact) { return impact.begin >= t; };
+  begun_ = t;
   std::erase_if(*impacts, later);  // of steps that were not to be
   if (advance({t, h, &forces, motion})) return true;
   std::erase_if(*impacts, later);
@@ -150,7 +153,7 @@ bool ContactRun::find_closed() {
   unilateral_.add_frictions(now);
   unilateral_.find(q, begin_, kTouching, now);
   for (Unilateral& u : now)
-    if (const Unilateral* before = find(active_, u)) std::copy(before->begin, before->begin + 3, u.begin);
+    if (const Unilateral* before = find(active_, u)) u.take_impulses(*before);
   active_ = std::move(now);
   known_ = true;
   built_ = active_.empty();
@@ -200,53 +203,57 @@ bool ContactRun::take(const Span& span, bool only_closed) {
       learn();
     }
     const int n = problem_.rows();
-    problem_.W = slope_, problem_.x = x_;
-    for (int i = 0; i < n; ++i) {
-      problem_.y0[i] = y_[i];
-      for (int j = 0; j < n; ++j) problem_.y0[i] -= slope_[static_cast<std::size_t>(n) * i + j] * x_[j];
-    }
+    last_x_.resize(n);
+    problem_.x = x_;
+    groups_.copy(slope_.data(), 1, problem_.W.data());
+    for (int i = 0; i < n; ++i) last_x_[i] = -x_[i];
+    groups_.multiply(problem_.W.data(), last_x_.data(), y_.data(), problem_.y0.data());
     problem_.prepare();
     const double remains = problem_.residual(y_.data(), x_.data());
-    const bool stands = k > 1 && remains <= kNearRounding && !(remains < 0.5 * before);
-    if (!grown && (stands || is_solved())) {
-      int at = 0;
-      for (Unilateral& u : active_) {
-        std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
-        at += unilateral_.rows(u);
-      }
-      return true;
-    }
+    const bool small = problem_.violation(y_.data(), x_.data()) <= still_, stands = k > 1 && !(remains < 0.5 * before);
+    if (!grown && ((small && stands) || is_solved())) return keep_impulses(), true;
     if (!std::isfinite(remains) || (k > 5 * kPatience && !(remains < 0.9 * before))) return false;
     before = remains;
     last_x_ = x_, last_y_ = y_;
-    if (!problem_.solve()) return false;
-    x_ = problem_.x;
+    if (!problem_.solve() && small && !grown) return keep_impulses(), true;  // redundant rows differ by rounding
+    x_ = problem_.x;  // or the best there is
   }
   return false;
+}
+
+void ContactRun::keep_impulses() {
+  int at = 0;
+  for (Unilateral& u : active_) {
+    std::copy(&x_[at], &x_[at] + unilateral_.rows(u), u.begin);
+    at += unilateral_.rows(u);
+  }
 }
 
 void ContactRun::begin_problem(double h) {
   std::vector<ConeProblem::Part> parts;
   for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
-  problem_.begin(parts);
+  problem_.begin(parts, groups_);
 }
 
 // slope_ ← J ∂q'/∂p Jᵀ of the last step where it is known, else h J M⁻¹ Jᵀ.
 void ContactRun::find_slope(double h) {
   const std::size_t n = x_.size(), nv = m_.nv;
-  slope_.resize(n * n);
+  slope_.assign(n * n, 0.0);
   slope_h_ = h, slope_parts_.clear();
   for (const Unilateral& u : active_) slope_parts_.push_back({static_cast<int>(u.source), u.index, u.id});
+  int g = 0;
   for (std::size_t i = 0; i < n; ++i) {
+    while (groups_.first[g + 1] <= static_cast<int>(i)) ++g;
     if (!run_->end_by_momentum(&J_[i * nv], column_.data())) {
-      for (std::size_t e = 0; e < W_.size(); ++e) slope_[e] = h * W_[e];
-      return;
+      return groups_.copy(W_.data(), h, slope_.data());
     }
-    for (std::size_t k = 0; k < n; ++k) {
-      double sum = 0;
-      for (std::size_t j = 0; j < nv; ++j) sum += J_[k * nv + j] * column_[j];
-      slope_[n * k + i] = sum;
-    }
+    groups_.for_columns(g, [&](int k, int end) {
+      for (; k < end; ++k) {
+        double sum = 0;
+        for (std::size_t j = 0; j < nv; ++j) sum += J_[k * nv + j] * column_[j];
+        slope_[n * k + i] = sum;
+      }
+    });
   }
 }
 
@@ -258,17 +265,31 @@ bool ContactRun::same_parts() const {
                     });
 }
 
-// Broyden's update of the slope by the last change of impulses.
+// Broyden's update of the slope by the last change of impulses, in each row where it is not zero (Schubert 1970).
 void ContactRun::learn() {
   const int n = static_cast<int>(x_.size());
-  double square = 0;
-  for (int i = 0; i < n; ++i) square += (x_[i] - last_x_[i]) * (x_[i] - last_x_[i]);
-  if (!(square > 1e-14 * problem_.scale() * problem_.scale())) return;  // rounding says nothing
-  for (int i = 0; i < n && square > 0; ++i) {
-    double* row = &slope_[static_cast<std::size_t>(n) * i];
-    double off = y_[i] - last_y_[i];
-    for (int j = 0; j < n; ++j) off -= row[j] * (x_[j] - last_x_[j]);
-    for (int j = 0; j < n; ++j) row[j] += off / square * (x_[j] - last_x_[j]);
+  for (int i = 0; i < n; ++i) last_x_[i] = x_[i] - last_x_[i];
+  for (int g = 0; g < groups_.size(); ++g) {
+    double square = 0, largest = 0, farthest = 0;
+    groups_.for_columns(g, [&](int j, int end) {
+      for (; j < end; ++j) square += last_x_[j] * last_x_[j];
+    });
+    for (int i = groups_.first[g]; i < groups_.first[g + 1]; ++i) {
+      const double* row = &slope_[static_cast<std::size_t>(n) * i];
+      double expected = 0;
+      groups_.for_columns(g, [&](int j, int end) {
+        for (; j < end; ++j) expected += row[j] * last_x_[j];
+      });
+      last_y_[i] = y_[i] - last_y_[i] - expected;
+      largest = std::max(largest, std::fabs(expected)), farthest = std::max(farthest, std::fabs(last_y_[i]));
+    }
+    if (!(largest > kTold) || !(farthest < largest)) continue;  // rounding, or a step that went elsewhere, says nothing
+    for (int i = groups_.first[g]; i < groups_.first[g + 1]; ++i) {
+      double* row = &slope_[static_cast<std::size_t>(n) * i];
+      groups_.for_columns(g, [&](int j, int end) {
+        for (; j < end; ++j) row[j] += last_y_[i] / square * last_x_[j];
+      });
+    }
   }
 }
 
@@ -395,7 +416,7 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
         lost -= 0.5 * x[k] * (u[k] + after);
       }
       const bool contact = part.source == Unilateral::Source::Contact;
-      impacts->push_back({span.t + elapsed, contact ? 1 : 0, part.index, x[at],
+      impacts->push_back({span.t + elapsed, begun_, contact ? 1 : 0, part.index, x[at],
                                  contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
     }
     at += n;
@@ -408,11 +429,21 @@ void ContactRun::build(const std::vector<Unilateral>& parts, const double* q, co
   const int nv = m_.nv;
   int n = 0, row = 0;
   for (const Unilateral& u : parts) n += unilateral_.rows(u);
-  J_.resize(static_cast<std::size_t>(n) * nv), W_.resize(static_cast<std::size_t>(n) * n);
+  J_.resize(static_cast<std::size_t>(n) * nv);
   for (const Unilateral& u : parts) {
     unilateral_.jacobian(u, at, &J_[static_cast<std::size_t>(row) * nv]);
     row += unilateral_.rows(u);
   }
+  if (dynamics_.is_free()) {
+    rows_.clear();
+    for (const Unilateral& u : parts) {
+      const auto [a, b] = unilateral_.bodies(u);
+      rows_.push_back({unilateral_.rows(u), a, b});
+    }
+    return matrix_.form(rows_, J_.data(), dynamics_.eliminated(q), W_, groups_);
+  }
+  groups_ = RowGroups::whole(n);
+  W_.resize(static_cast<std::size_t>(n) * n);
   for (int i = 0; i < n; ++i) {
     dynamics_.velocity(q, &J_[static_cast<std::size_t>(i) * nv], no_rates_.data(), column_.data());
     for (int k = 0; k < n; ++k) {
@@ -442,8 +473,7 @@ bool ContactRun::project_end(double h) {
   unilateral_.add_frictions(now);
   now.insert(now.end(), touching_.begin(), touching_.end());
   for (Unilateral& u : now)
-    if (const Unilateral* before = find(active_, u))
-      std::copy(before->begin, before->begin + 3, u.begin), std::copy(before->end, before->end + 3, u.end);
+    if (const Unilateral* before = find(active_, u)) u.take_impulses(*before);
   active_ = std::move(now);
   std::swap(begin_, end_);
   known_ = built_ = true;
@@ -451,8 +481,8 @@ bool ContactRun::project_end(double h) {
   build(active_, q1, begin_);
   std::vector<ConeProblem::Part> parts;
   for (const Unilateral& u : active_) parts.push_back(unilateral_.part(u, h));
-  problem_.begin(parts);
-  problem_.W = W_;
+  problem_.begin(parts, groups_);
+  groups_.copy(W_.data(), 1, problem_.W.data());
   run_->velocity(v_.data());
   rates(problem_.y0);
   int at = 0;
@@ -468,10 +498,9 @@ bool ContactRun::project_end(double h) {
     std::copy(&problem_.x[at], &problem_.x[at] + unilateral_.rows(u), u.end);
     at += unilateral_.rows(u);
   }
-  const std::size_t n = problem_.x.size();
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) problem_.y0[i] += W_[n * i + j] * problem_.x[j];
-  drop_separating(problem_.y0);
+  y_.resize(problem_.x.size());
+  groups_.multiply(W_.data(), problem_.x.data(), problem_.y0.data(), y_.data());
+  drop_separating(y_);
   return true;
 }
 
@@ -483,7 +512,7 @@ void ContactRun::carry(RunMemory& memory) {
     numbers.insert(numbers.end(), u.begin, u.begin + 3);
     numbers.insert(numbers.end(), u.end, u.end + 3);
   }
-  memory(numbers);
+  memory(numbers, slope_, slope_h_, slope_parts_);
   if (!memory.reading()) return;
   active_.clear(), known_ = built_ = false;
   for (std::size_t k = 0; k + 9 <= numbers.size(); k += 9) {

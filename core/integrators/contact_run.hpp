@@ -19,6 +19,7 @@
 #include <array>
 #include <memory>
 
+#include "contact/contact_matrix.hpp"
 #include "contact/impact.hpp"
 #include "contact/unilateral.hpp"
 #include "integrators/run_interface.hpp"
@@ -72,6 +73,7 @@ class ContactRun final : public Run {
   // `y_` of the last step; does anything new get impulses?
   bool evaluate_step(bool only_closed);
   bool is_solved() const;
+  void keep_impulses();
   void begin_problem(double h);
   void find_slope(double h);
   bool same_parts() const;
@@ -89,6 +91,8 @@ class ContactRun final : public Run {
   const Model& m_;
   std::unique_ptr<Run> run_;
   bool located_, conservative_;
+  double begun_ = 0;  // when the present step began
+  double still_;  // what may be left of gaps and displacements, where no less is found [m or rad]
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
   RunState start_, first_;
@@ -99,8 +103,11 @@ class ContactRun final : public Run {
   bool known_ = false, built_ = false;      // is active_ that of the present state; are J_ and W_ those of active_?
   ConeProblem problem_;
   Impact impact_;
-  std::vector<double> J_, W_;                            // rows × nv; rows × rows
-  std::vector<double> x_, y_, last_x_, last_y_, slope_;  // slope_: ∂y/∂x of the step
+  ContactMatrix matrix_;
+  std::vector<double> J_, W_;  // rows × nv; rows × rows, in groups_
+  RowGroups groups_;
+  std::vector<ContactMatrix::Part> rows_;
+  std::vector<double> x_, y_, last_x_, last_y_, slope_;  // slope_: ∂y/∂x of the step, in groups_
   double slope_h_ = 0;
   std::vector<std::array<int, 3>> slope_parts_;  // source, index and id of the parts that it is of
   std::vector<double> impulse_, column_, no_rates_, moved_, v_, a_, change_;

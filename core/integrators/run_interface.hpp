@@ -33,10 +33,10 @@ struct RunState {
   void carry(RunMemory& memory) { memory(q, x, rates, last_step_length); }
 };
 
-// An impact: when, of which row of contact pairs (contact 1) or joint limits (0), its normal impulse, where it was and the
+// An impact: when, and when its step began, of which row of contact pairs (contact 1) or joint limits (0), its normal impulse, where it was and the
 // impulse on the first of the two shapes, and the energy that it took.
 struct ImpactRecord {
-  double t;
+  double t, begin;
   int contact, index;
   double normal;
   Vec3<double> point, impulse;

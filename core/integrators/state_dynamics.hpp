@@ -26,15 +26,21 @@ class StateDynamics {
   // v = M(q)⁻¹ p, of p without what constraints take from it; prescribed velocities are those of `rates`.
   void velocity(const double* q, const double* p, const double* rates, double* v) {
     if (free_) {
-      if (!std::equal(eliminated_.begin(), eliminated_.end(), q, q + m_.nq)) {
-        factorize_mass(m_, q, w_);
-        eliminated_.assign(q, q + m_.nq);
-      }
+      eliminated(q);
       return solve_mass(m_, p, v, w_);
     }
     if (takes_affine()) return affine_->velocity(q, p, v);
     std::copy(rates, rates + m_.nv, v);
     constrained_.velocity(q, p, v);
+  }
+
+  // The mass matrix at q with all coordinates eliminated, of a free state.
+  const Workspace<double>& eliminated(const double* q) {
+    if (!std::equal(eliminated_.begin(), eliminated_.end(), q, q + m_.nq)) {
+      factorize_mass(m_, q, w_);
+      eliminated_.assign(q, q + m_.nq);
+    }
+    return w_;
   }
 
   // a ← the acceleration in the state (q, v); prescribed ones are read from a.

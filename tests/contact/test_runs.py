@@ -1,0 +1,222 @@
+"""Joint limits, dry friction and contact in runs: every action, orders, loops, prescribed coordinates, files, mistakes."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import symplectree as st
+from mechanisms import unilateral_mechanism
+
+ACTIONS = ["cayley", "chord", "exp", "midpoint"]
+
+
+def pendulum(*elements):
+    m = st.Mechanism()
+    m.world.link("arm", st.Revolute("q", axis="y"), mass=1.0, com=(0, 0, -1), inertia=(0.01, 0.01, 0.01))
+    m.add(*elements)
+    return m.build()
+
+
+@pytest.mark.parametrize("method", [*(st.Variational(action=a) for a in ACTIONS), st.Variational(order=8)])
+def test_a_limit_holds_and_loses_energy_only_in_impacts(method):
+    model = pendulum(st.JointLimit("q", lower=-0.5, upper=0.3, name="stop"))
+    traj = st.simulate(model, {"q": 0.2}, v0={"q": -3.0}, duration=3, dt=0.005, method=method)
+    assert traj["q"].min() >= -0.5 - 1e-12 and traj["q"].max() <= 0.3 + 1e-12
+    assert len(traj.impacts) > 0 and set(traj.impacts.element) == {"stop"}
+    lost = traj.energy[0] - traj.energy[-1]
+    assert traj.impacts.lost.sum() == pytest.approx(lost, rel=1e-3)
+
+
+def test_an_elastic_limit_keeps_the_energy():
+    model = pendulum(st.JointLimit("q", lower=-0.5, upper=0.3, restitution=1.0))
+    free = st.simulate(pendulum(), {"q": 0.2}, v0={"q": -3.0}, duration=20, dt=0.005)
+    traj = st.simulate(model, {"q": 0.2}, v0={"q": -3.0}, duration=20, dt=0.005)
+    assert len(traj.impacts) > 50
+    assert np.ptp(traj.energy) < 3 * np.ptp(free.energy)
+    eight = st.simulate(model, {"q": 0.2}, v0={"q": -3.0}, duration=20, dt=0.02, method=st.Variational(order=8))
+    assert np.ptp(eight.energy) < 1e-8
+
+
+def test_stepped_impacts_stop_at_the_limit():
+    model = pendulum(st.JointLimit("q", lower=-0.5, upper=0.3))
+    traj = st.simulate(
+        model, {"q": 0.2}, v0={"q": -3.0}, duration=2, dt=0.005, method=st.Variational(impacts="stepped")
+    )
+    assert traj["q"].min() >= -0.5 - 1e-12 and len(traj.impacts) == 0
+    assert np.any(np.abs(traj["q"] + 0.5) < 1e-12)
+
+
+def test_a_weight_held_by_dry_friction_stays_and_a_heavier_one_slips():
+    for force, held in ((9.9, True), (9.7, False)):
+        m = st.Mechanism()
+        m.world.link("weight", st.Prismatic("z", axis="z"), mass=1.0)
+        m.add(st.JointFriction("z", force))
+        traj = st.simulate(m.build(), {}, duration=1, dt=0.01)
+        expected = 0 if held else -0.5 * (9.81 - force)
+        assert traj["z"][-1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_limit_in_a_closed_chain():
+    m = st.Mechanism()
+    crank = m.world.link("crank", st.Revolute("crank", axis="y"), mass=1.0, com=(0.15, 0, 0), inertia=(0.01,) * 3)
+    coupler = crank.link(
+        "coupler", st.Revolute("pin", axis="y"), at=(0.3, 0, 0), mass=1.0, com=(0.5, 0, 0), inertia=(0.1,) * 3
+    )
+    coupler.frame("far", at=(1.0, 0, 0))
+    rocker = m.world.link(
+        "rocker", st.Revolute("rocker", axis="y"), at=(0.9, 0, 0), mass=1.0, com=(0, 0, 0.35), inertia=(0.05,) * 3
+    )
+    rocker.frame("end", at=(0, 0, 0.7))
+    m.add(st.PointConstraint("far", "end", "xz"), st.JointLimit("rocker", lower=-0.5, upper=0.5, name="stop"))
+    model = m.build()
+    start = st.assemble(model, {"crank": -0.8, "pin": 0.2, "rocker": 0.0})
+    traj = st.simulate(model, start, v0=None, duration=2, dt=0.002)
+    assert np.abs(traj["rocker"]).max() <= 0.5 + 1e-10
+    assert traj.constraint_error.max() < 1e-9
+    assert np.any(np.abs(np.abs(traj["rocker"]) - 0.5) < 1e-9)
+    assert np.diff(traj.energy).max() < 1e-3
+
+
+def test_a_prescribed_motion_pushes_a_block():
+    m = st.Mechanism()
+    m.world.link("pusher", st.Prismatic("push", axis="x"), mass=1.0)
+    m.world.link("block", st.Planar("block", normal="y"), mass=2.0, inertia=(0.1, 0.1, 0.1))
+    m.shapes += [st.Shape("pusher", "sphere", 0.1), st.Shape("block", "sphere", 0.1)]
+    m.add(st.Contact("pusher", "block"))
+    m.gravity = (0, 0, 0)
+    model = m.build()
+    q0 = {"block": [0.3, 0, 0]} if st.pose(model, {"block": [1, 0, 0]}, "block")[0, 3] == 1 else {"block": [0, 0.3, 0]}
+    traj = st.simulate(model, q0, duration=2, dt=0.01, prescribed={"push": lambda t: 0.2 * t})
+    gap = traj.pose("block")[:, 0, 3] - traj["push"] - 0.2
+    assert gap.min() >= -1e-10
+    assert traj.pose("block")[-1, 0, 3] == pytest.approx(0.6, abs=1e-9)
+
+
+def test_followers_have_limits_too():
+    m = st.Mechanism()
+    m.world.link("a", st.Revolute("a", axis="y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1,) * 3)
+    m.world.link("b", st.Revolute("b", axis="y"), at=(1, 0, 0), mass=1.0, com=(0, 0, -0.5), inertia=(0.1,) * 3)
+    m.add(st.GearConstraint("a", "b", ratio=2.0, eliminate=True), st.JointLimit("b", lower=-0.4))
+    traj = st.simulate(m.build(), {"a": 0.5}, duration=3, dt=0.005)
+    assert traj["b"].min() >= -0.4 - 1e-10 and traj["b"].min() == pytest.approx(-0.4, abs=1e-5)
+    assert len(traj.impacts) > 0
+
+
+@pytest.mark.parametrize("impacts", ["located", "stepped"])
+def test_a_stepper_goes_as_a_run_and_can_be_restored(impacts):
+    model, method = unilateral_mechanism().build(), st.Variational(impacts=impacts)
+    q0, v0 = {"ball": [0, 0, 0.3, 1, 0, 0, 0], "arm": 0.3}, {"ball": [0, 1, 0, 0.5, 0, 0], "arm": -2.0}
+    traj = st.simulate(model, q0, v0=v0, duration=1, dt=0.005, method=method)
+    stepper = st.Stepper(model, method, 0.005)
+    stepper.reset(q0, v0)
+    stepper.step(n=90)
+    state, other = stepper.state, copy.copy(stepper)
+    np.testing.assert_array_equal(stepper.q, traj.q[90])
+    stepper.step(n=110)
+    np.testing.assert_array_equal(stepper.q, traj.q[-1])
+    other.step(n=110)
+    np.testing.assert_array_equal(other.q, traj.q[-1])
+    stepper.restore(pickle.loads(pickle.dumps(state)))
+    stepper.step(n=110)
+    np.testing.assert_array_equal(stepper.q, traj.q[-1])
+
+
+def test_runs_are_saved_and_resumed(tmp_path):
+    model = unilateral_mechanism().build()
+    q0 = {"ball": [0, 0, 0.6, 1, 0, 0, 0], "arm": 0.3}
+    whole = st.simulate(model, q0, duration=1.5, dt=0.005)
+    whole.save(tmp_path / "whole.nc")
+    read = st.load_trajectory(tmp_path / "whole.nc")
+    np.testing.assert_array_equal(read.impacts.rows, whole.impacts.rows)
+    np.testing.assert_array_equal(read.impacts.element, whole.impacts.element)
+    np.testing.assert_allclose(read.contacts.force, whole.contacts.force)
+    st.simulate(model, q0, duration=0.5, dt=0.005, out=tmp_path / "part.nc")
+    resumed = st.resume(tmp_path / "part.nc", duration=1.5)
+    np.testing.assert_array_equal(resumed.q, whole.q)
+
+
+def test_a_table_stands_on_four_feet():
+    m = st.Mechanism()
+    m.world.link("table", st.Free("table"), mass=4.0, inertia=(0.2, 0.3, 0.4))
+    m.shapes.append(st.Shape("world", "plane", (0, 0)))
+    for x, y in ((-0.5, -0.4), (0.5, -0.4), (-0.5, 0.4), (0.5, 0.4)):
+        pose = np.eye(4)
+        pose[:3, 3] = x, y, -0.5
+        m.shapes.append(st.Shape("table", "sphere", 0.05, pose))
+    m.add(st.Contact("table", "world", friction=0.5))
+    traj = st.simulate(m.build(), {"table": [0, 0, 0.55, 1, 0, 0, 0]}, duration=1, dt=0.01)
+    assert np.abs(traj.q - traj.q[0]).max() < 1e-13
+    forces = traj.contacts.at(100).force
+    np.testing.assert_allclose(forces, np.tile([0, 0, -9.81], (4, 1)), atol=1e-6)  # redundant: shared alike
+
+
+def test_a_stack_with_a_heavy_top_stands():
+    m = st.Mechanism()
+    m.shapes.append(st.Shape("world", "plane", (0, 0)))
+    for i, mass in enumerate((1.0, 1e4)):
+        m.world.link(f"box{i}", st.Free(f"box{i}"), mass=mass, inertia=(mass * 0.04 / 6,) * 3)
+        m.shapes.append(st.Shape(f"box{i}", "box", (0.2, 0.2, 0.2)))
+    m.add(st.Contact("box0", "world", friction=0.5), st.Contact("box1", "box0", friction=0.5))
+    q0 = {f"box{i}": [0, 0, 0.1 + 0.2 * i, 1, 0, 0, 0] for i in range(2)}
+    traj = st.simulate(m.build(), q0, duration=0.5, dt=0.001)
+    assert np.abs(traj.q - traj.q[0]).max() < 1e-11
+
+
+@pytest.mark.parametrize(
+    "element, message",
+    [
+        (lambda: st.JointLimit("q"), "give lower, upper or both"),
+        (lambda: st.JointLimit("q", lower=1, upper=0.5), "lower is 1 and upper 0.5"),
+        (lambda: st.JointLimit("q", lower=0, restitution=1.5), "restitution is 1.5"),
+        (lambda: st.JointLimit("q", lower=float("nan")), "not a finite number"),
+        (lambda: st.JointLimit("elbow", lower=0), "elbow"),
+        (lambda: st.JointFriction("q", -1), "force is -1"),
+        (lambda: st.Contact("arm", "world", friction=-0.1), "friction is -0.1"),
+        (lambda: st.Contact("arm", "world", restitution=2), "restitution is 2"),
+        (lambda: st.Contact("arm", "world"), "has no shape"),
+        (lambda: st.Contact("leg", "world"), "leg"),
+        (lambda: st.Contact(3, "world"), "give a Shape"),
+        (lambda: st.Contact("*", "*"), "has no shape"),
+    ],
+)
+def test_mistakes_are_named(element, message):
+    with pytest.raises(st.ModelError, match=message):
+        pendulum(element())
+
+
+@pytest.mark.parametrize("method", [st.RK4(), st.SemiImplicitEuler(), st.Adaptive()])
+def test_methods_without_contact_refuse_it_by_name(method):
+    model = unilateral_mechanism().build()
+    with pytest.raises(st.ModelError, match=r"knows no joint limits.*'contact1' and 2 more.*without_contact"):
+        st.simulate(model, {"ball": [0, 0, 0.3, 1, 0, 0, 0]}, duration=0.1, dt=0.01, method=method)
+    free = model.without_contact()
+    assert len(free.elements) == 0 and free.coordinates == model.coordinates
+    st.simulate(free, {"ball": [0, 0, 0.3, 1, 0, 0, 0]}, duration=0.1, dt=0.01, method=method)
+    assert free.without_contact() is free
+
+
+def test_an_unknown_way_of_impacts():
+    with pytest.raises(st.ModelError, match="impacts is 'soft'"):
+        st.Variational(impacts="soft")
+
+
+def test_an_overlap_at_the_start_stays_and_does_not_grow():
+    model = pendulum(st.JointLimit("q", upper=-0.2))
+    traj = st.simulate(model, {"q": -0.1}, duration=1, dt=0.01)
+    assert (traj["q"].max() <= -0.1 + 1e-12 and traj["q"][-1] < -0.2) or traj["q"].max() <= -0.1 + 1e-12
+
+
+def test_tables_of_contacts_and_impacts():
+    model = unilateral_mechanism().build()
+    traj = st.simulate(model, {"ball": [0, 0, 0.3, 1, 0, 0, 0], "arm": 0.3}, duration=1, dt=0.01)
+    contacts = traj.contacts["ball"]
+    assert len(contacts) == len(traj.contacts) and "Contacts" in repr(contacts)
+    assert list(contacts.to_dataframe().columns[:3]) == ["state", "t", "element"]
+    assert {"force.x", "normal.z"} <= set(contacts.to_dataframe().columns)
+    assert "impulse.z" in traj.impacts.to_dataframe().columns
+    with pytest.raises(st.ModelError, match="'bal'"):
+        traj.contacts["bal"]
+    some = traj[50:80]
+    assert np.all((some.impacts.t >= some.t[0]) & (some.impacts.t <= some.t[-1]))
