@@ -40,7 +40,7 @@ std::vector<CollisionShape> shapes(const Model& m, const std::vector<ConvexMesh>
   return out;
 }
 
-std::vector<int> bodies(const Model& m) {
+std::vector<int> shape_bodies(const Model& m) {
   std::vector<int> out;
   for (const ShapeRow& row : m.collision_shapes) out.push_back(row.at.body);
   return out;
@@ -55,7 +55,7 @@ std::vector<ShapePair> shape_pairs(const Model& m) {
 }  // namespace
 
 UnilateralRows::UnilateralRows(const Model& m)
-    : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), bodies(m), shape_pairs(m)) {}
+    : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), shape_bodies(m), shape_pairs(m)) {}
 
 void UnilateralRows::find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to) {
   for (std::size_t k = 0; k < m_.joint_limits.size(); ++k) {
