@@ -119,8 +119,17 @@ def compiled(path: Path, *, contact: bool = False) -> Any:
     return there if there.nv else None
 
 
-def start(pair: Pair) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, float]]:
-    """Configuration, velocity, MuJoCo's controls and ours of the first keyframe, or else of the file's pose."""
+@dataclass
+class Acting:
+    """MuJoCo's controls, and ours by name, with activations."""
+
+    theirs: np.ndarray
+    ours: dict[str, float]
+    activation: dict[str, float]
+
+
+def start(pair: Pair) -> tuple[np.ndarray, np.ndarray, Acting]:
+    """Configuration, velocity and what acts at the first keyframe, or else in the file's pose."""
     there = pair.there
     qpos, qvel, ctrl = there.qpos0, np.zeros(there.nv), np.zeros(there.nu)
     if there.nkey:
@@ -128,20 +137,22 @@ def start(pair: Pair) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, flo
     q, v = pair.from_mujoco(np.array(qpos), np.array(qvel))
     keyframes = getattr(pair.mechanism, "keyframes", None)
     if keyframes and there.nkey:
-        return q, v, np.array(ctrl), dict(next(iter(keyframes.values())).controls)
+        first = next(iter(keyframes.values()))
+        return q, v, Acting(np.array(ctrl), dict(first.controls), dict(first.activation))
     named = {there.actuator(i).name: float(ctrl[i]) for i in range(there.nu)}
-    return q, v, np.array(ctrl), {name: value for name, value in named.items() if name in pair.ours.inputs and value}
+    given = {name: value for name, value in named.items() if name in pair.ours.inputs and value}
+    return q, v, Acting(np.array(ctrl), given, {})
 
 
-def ours_after(pair: Pair, q: np.ndarray, v: np.ndarray, controls: dict[str, float], accuracy: float) -> np.ndarray:
+def ours_after(pair: Pair, q: np.ndarray, v: np.ndarray, acting: Acting, accuracy: float) -> np.ndarray:
     traj = st.simulate(
         pair.ours, q, v0=v, duration=DURATION, dt=DURATION / 50, method=st.Variational(accuracy=accuracy),
-        forces=controls or None,
+        forces=acting.ours or None, activation=acting.activation,
     )  # fmt: skip
     return pair.bodies(traj.q[-1])
 
 
-def theirs_after(pair: Pair, q: np.ndarray, v: np.ndarray, ctrl: np.ndarray, *, fine: bool) -> np.ndarray:
+def theirs_after(pair: Pair, q: np.ndarray, v: np.ndarray, acting: Acting, *, fine: bool) -> np.ndarray:
     there = pair.there
     P, _ = pair.velocities(q, v)
     step = 1e-5 if fine else 1e-4
@@ -152,7 +163,7 @@ def theirs_after(pair: Pair, q: np.ndarray, v: np.ndarray, ctrl: np.ndarray, *, 
     there.eq_solimp[:, :3] = (0.9999, 0.9999, 0.001)
     there.opt.iterations, there.opt.tolerance = 100, 1e-14
     data = mujoco.MjData(there)
-    data.qpos[:], data.qvel[:], data.ctrl[:] = pair.to_mujoco(q), P @ v, ctrl
+    data.qpos[:], data.qvel[:], data.ctrl[:] = pair.to_mujoco(q), P @ v, acting.theirs
     if there.na and there.nkey:
         data.act[:] = there.key_act[0]
     mujoco.mj_step(there, data, round(DURATION / step))
@@ -179,13 +190,13 @@ def moved(pair: Pair, near: float, push: float = 0.0) -> float:
 
     push: size of random velocities at the start [rad/s, m/s], on top of those of the keyframe.
     """
-    q, v, ctrl, controls = start(pair)
+    q, v, acting = start(pair)
     v = v + push * np.random.default_rng(2).normal(size=pair.ours.nv)
     if pair.ours.rows:
         q = closed(pair.ours, q)
         v = st.project_velocity(pair.ours, q, v)
     with contextlib.suppress(OverflowError):  # of explicit steps, where something is stiff
-        off = np.abs(ours_after(pair, q, v, controls, 1e-6) - theirs_after(pair, q, v, ctrl, fine=False)).max()
+        off = np.abs(ours_after(pair, q, v, acting, 1e-6) - theirs_after(pair, q, v, acting, fine=False)).max()
         if off < near:
             return float(off)
-    return float(np.abs(ours_after(pair, q, v, controls, 1e-8) - theirs_after(pair, q, v, ctrl, fine=True)).max())
+    return float(np.abs(ours_after(pair, q, v, acting, 1e-8) - theirs_after(pair, q, v, acting, fine=True)).max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def actuated_mechanism(seed: int, bodies: int = 9, *, joints: tuple[str, ...] = 
     def some(count: int) -> tuple[str, ...]:
         return tuple(map(str, rng.choice(flat, count, replace=False)))
 
-    return m.add(
+    m.add(
         st.JointSpring(one(flat), 4.0, rest=0.2),
         st.JointDamper(one(flat), 0.3),
         st.Motor(one(turning or flat), gear=1.7, control_range=(-0.8, 0.6), force_range=(-0.5, 2.0), name="pull"),
@@ -99,6 +100,23 @@ def actuated_mechanism(seed: int, bodies: int = 9, *, joints: tuple[str, ...] = 
         st.Tendon(some(2), coefficients=(1.0, 0.6), stiffness=2.0, rest=(-0.1, 0.4), damping=0.3, name="band"),
         st.Thruster(one(moving), force=(0.3, 0.0, 1.0), torque=(0.0, 0.2, 0.0), control_range=(0.0, 0.9), name="jet"),
     )
+    driven = {element.name: element for element in m.elements if element.name in ("hold", "rope")}
+    names = dict.fromkeys([driven["hold"].coordinate, driven["rope"].coordinate[0]])
+    return m.add(*(st.ForceLimit(name, force_range=(-1.8, 1.4)) for name in names))
+
+
+def activated_mechanism(seed: int, bodies: int = 9, *, joints: tuple[str, ...] = JOINTS) -> st.Mechanism:
+    """The same with filters on "hold", "rope" and "jet" and integrators in "pull" and "law", some within ranges."""
+    m = actuated_mechanism(seed, bodies, joints=joints)
+    given = {
+        "hold": {"filter": 0.03},
+        "rope": {"filter": 0.2, "activation_range": (-0.4, 0.5)},
+        "jet": {"filter": 0.005},
+        "pull": {"integrator": True, "activation_range": (-0.3, 0.2)},
+        "law": {"integrator": True},
+    }
+    m.elements[:] = [replace(element, **given.get(str(element.name), {})) for element in m.elements]
+    return m
 
 
 FLAT = ("Fixed", "Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar", *FORMULAS)  # no quaternion

@@ -71,6 +71,7 @@ void bind_control_laws(nb::module_& module) {
           },
           nb::kw_only(), nb::arg("step"), nb::arg("t"), nb::arg("dt"), nb::arg("q"), nb::arg("v"), nb::arg("tau"),
           nb::arg("inputs"), nb::arg("begins"))
+      .def_prop_ro("varies", [](const NativeLaws& self) { return self.laws.varies(); })
       .def("memory",
            [](NativeLaws& self) {
              RunMemory memory;

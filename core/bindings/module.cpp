@@ -212,6 +212,7 @@ NB_MODULE(_core, m) {
   bind_constraints(cls);
   bind_contact_forces(cls);
   bind_sensors(cls);
+  bind_activations(cls);
   bind_simulation(cls);
   bind_variational(m);
   bind_stepper(m);

@@ -82,6 +82,7 @@ void bind_dynamics(nb::class_<NativeModel>& cls);
 void bind_derivatives(nb::class_<NativeModel>& cls);
 void bind_constraints(nb::class_<NativeModel>& cls);
 void bind_sensors(nb::class_<NativeModel>& cls);
+void bind_activations(nb::class_<NativeModel>& cls);
 void bind_simulation(nb::class_<NativeModel>& cls);
 void bind_variational(nb::module_& module);
 void bind_stepper(nb::module_& module);

@@ -16,10 +16,10 @@ class StepLoop {
   long count = 0;     // steps since the start
   bool open = false;  // may steps be taken here? Not while another thread, or Python, uses the run.
 
-  // Steps of this run, whose state is copied to (q, x) after each; `rows` holds the one row of forces. Arrays of forces
-  // are for inputs where there are any, else for all degrees of freedom.
-  void attach(nb::object run, nb::object rows, Out q, Out x) {
-    run_ = nb::cast<Run*>(run), q_ = q, x_ = x;
+  // Steps of this run, whose state is copied to (q, x, activations) after each; `rows` holds the one row of forces.
+  // Arrays of forces are for inputs where there are any, else for all degrees of freedom.
+  void attach(nb::object run, nb::object rows, Out q, Out x, Out activations) {
+    run_ = nb::cast<Run*>(run), q_ = q, x_ = x, activations_ = activations;
     const ForceRows& given = nb::cast<const ForceRows&>(rows);
     forces_ = std::make_unique<RowForces>(given);
     tau_ = const_cast<double*>(given.tau.data()), inputs_ = const_cast<double*>(given.inputs.data());
@@ -77,6 +77,7 @@ class StepLoop {
     const RunState& state = run_->state();
     std::copy(state.q.begin(), state.q.end(), q_.data());
     std::copy(state.x.begin(), state.x.end(), x_.data());
+    if (const std::vector<double>* a = run_->activations()) std::copy(a->begin(), a->end(), activations_.data());
   }
 
   double dt_;
@@ -86,7 +87,7 @@ class StepLoop {
   std::unique_ptr<RowForces> forces_;
   double *tau_ = nullptr, *inputs_ = nullptr;
   std::size_t nv_ = 0, n_inputs_ = 0;
-  Out q_, x_;
+  Out q_, x_, activations_;
 };
 
 }  // namespace
@@ -94,7 +95,8 @@ class StepLoop {
 void bind_stepper(nb::module_& module) {
   nb::class_<StepLoop>(module, "StepLoop")
       .def(nb::init<double, long>(), nb::arg("dt"), nb::arg("interval"))
-      .def("attach", &StepLoop::attach, nb::arg("run"), nb::arg("forces"), nb::arg("q"), nb::arg("x"))
+      .def("attach", &StepLoop::attach, nb::arg("run"), nb::arg("forces"), nb::arg("q"), nb::arg("x"),
+           nb::arg("activations"))
       .def("detach", &StepLoop::detach)
       .def("step", &StepLoop::step, nb::arg("forces").none(), nb::arg("n"))
       .def("velocity", &StepLoop::velocity)

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "bindings/forces.hpp"
+#include "integrators/activated_run.hpp"
 #include "integrators/actuated_run.hpp"
 #include "integrators/composition.hpp"
 #include "integrators/contact_run.hpp"
@@ -47,17 +48,18 @@ class CalledMotion final : public MotionParts {
   const PrescribedRows& rows_;
 };
 
-// Where a call writes a row for every so many steps: the state, and how many iterations and halvings it took, at their
-// end; multipliers and reactions, which may be empty, at their beginning.
+// Where a call writes a row for every so many steps: the state with its activations, and how many iterations and
+// halvings it took, at their end; multipliers and reactions, which may be empty, at their beginning.
 struct Recording {
-  Out q, x, counts, multipliers, reactions;
+  Out q, x, counts, multipliers, reactions, activations;
 
   void begin(std::size_t row, const RunReport& report) const {
     if (multipliers.size()) copy(report.multipliers, row, multipliers);
     if (reactions.size()) copy(report.reactions, row, reactions);
   }
-  void end(std::size_t row, const RunState& state, long iterations, long halvings) const {
-    copy(state.q, row, q), copy(state.x, row, x);
+  void end(std::size_t row, Run& run, long iterations, long halvings) const {
+    copy(run.state().q, row, q), copy(run.state().x, row, x);
+    if (activations.size()) copy(*run.activations(), row, activations);
     if (!counts.size()) return;
     counts.data()[2 * row] = static_cast<double>(iterations);
     counts.data()[2 * row + 1] = static_cast<double>(halvings);
@@ -113,7 +115,7 @@ int advance(Run& run, double dt, int first, int steps, int save_every, const For
     const RunReport& report = run.report();
     if (k % save_every == 0) recording.begin(row, report);
     if ((k + 1) % save_every != 0) continue;
-    recording.end(row, run.state(), report.iterations - iterations, report.halvings - halvings);
+    recording.end(row, run, report.iterations - iterations, report.halvings - halvings);
     iterations = report.iterations, halvings = report.halvings;
   }
   return steps;
@@ -135,6 +137,7 @@ Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second
   const auto impacts = run->impacts;
   if (model.map) run = std::make_unique<MappedRun>(*model.map, std::move(run), second, stages);
   run->impacts = impacts;
+  run = run_with_activations(model.model, model.layout(), std::move(run));
   run->set_prescribed(model.marked(prescribed));
   return ready(model, std::move(run));
 }
@@ -167,6 +170,7 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   const auto make = with_limits([options](const Model& given) { return newton_run(given, options); });
   std::unique_ptr<Run> run =
       std::make_unique<ForceFunctionRun>(m, code ? compiled_run(m, options, *code) : make(m), make);
+  run = run_with_means(m, std::move(run));
   if (stages.size() > 1)
     run = std::make_unique<Composition>(m, std::move(run),
                                         std::vector<double>(stages.data(), stages.data() + stages.size()));
@@ -220,8 +224,8 @@ void bind_rows(nb::module_& module) {
            nb::arg("accelerations"), nb::arg("function").none(), nb::arg("part_targets"), nb::arg("part_rates"),
            nb::arg("part_accelerations"));
   nb::class_<Recording>(module, "Recording")
-      .def(nb::init<Out, Out, Out, Out, Out>(), nb::kw_only(), nb::arg("q"), nb::arg("x"), nb::arg("counts"),
-           nb::arg("multipliers"), nb::arg("reactions"));
+      .def(nb::init<Out, Out, Out, Out, Out, Out>(), nb::kw_only(), nb::arg("q"), nb::arg("x"), nb::arg("counts"),
+           nb::arg("multipliers"), nb::arg("reactions"), nb::arg("activations"));
 }
 
 }  // namespace
@@ -252,6 +256,16 @@ void bind_variational(nb::module_& module) {
              const InUse used(r);
              std::copy(r.state().q.begin(), r.state().q.end(), q.data());
              std::copy(r.state().x.begin(), r.state().x.end(), x.data());
+           })
+      .def("set_activations",
+           [](Run& r, In given) {
+             const InUse used(r);
+             if (r.activations()) r.activations()->assign(given.data(), given.data() + given.size());
+           })
+      .def("activations",
+           [](Run& r, Out to) {
+             const InUse used(r);
+             if (r.activations()) std::copy(r.activations()->begin(), r.activations()->end(), to.data());
            })
       .def("memory",
            [](Run& r) {
@@ -297,7 +311,8 @@ void bind_variational(nb::module_& module) {
         const auto make = [options, stages](const Model& given) { return collocation_run(given, options, stages); };
         std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(m, make(m), make);
         run = with_contact(m, options, std::move(run));
-        return ready(model, divided(m, std::move(run), options, Subdivision::Method::Collocation, false));
+        run = divided(m, std::move(run), options, Subdivision::Method::Collocation, false);
+        return ready(model, run_with_activations(m, m, std::move(run)));
       },
       nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
 }

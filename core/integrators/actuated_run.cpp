@@ -37,7 +37,7 @@ std::unique_ptr<Run> run_with_limits(const Model& m, const RunMaker& make) {
 }
 
 ActuatedRun::ActuatedRun(const Model& m, RunMaker make)
-    : m_(m), make_(std::move(make)), plain_(make_(m)), run_(plain_.get()), limits_(m.actuators.size()), report_(m),
+    : m_(m), make_(std::move(make)), plain_(make_(m)), run_(plain_.get()), limits_(no_limits(m)), report_(m),
       prescribed_(m.nv), q_(m.nq), v_(m.nv), controls_(m.inputs + 1) {}
 
 void ActuatedRun::set_prescribed(const std::vector<char>& velocities) {

@@ -31,6 +31,7 @@ class BeforeImpulse final : public ForceSource {
     for (std::size_t j = 0; j < v_.size(); ++j) v_[j] = v[j] - change_[j];
     own_.update(t, q, v_.data());
   }
+  const ForceSource* means(double t, double h) const override { return own_.means(t, h); }
 
  private:
   const ForceSource& own_;

@@ -106,8 +106,7 @@ ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSo
                    weight_ + 0.5 * kinetic + std::fabs(springs),
                    accelerating / 24 + (turning_ ? turning / 12 : 0) + spring_rates(v) / 12,
                    {}};
-  if (limited_)
-    for (const Actuator& a : m_.actuators) out.excess.push_back(excess_power(m_, a, {q, v}, forces.inputs));
+  if (limited_) out.excess = excess_powers(m_, {q, v}, forces.inputs);
   return out;
 }
 

@@ -79,11 +79,18 @@ class MappedRun final : public Run {
       own_.update(t, q_.data(), v_.data());
       map_.place(own_.tau, placed_.data());
     }
+    const ForceSource* means(double t, double h) const override {
+      const ForceSource* own = own_.means(t, h);
+      if (!own) return nullptr;
+      means_ = std::make_unique<PlacedForces>(map_, *own);
+      return means_.get();
+    }
 
    private:
     const CoordinateMap& map_;
     const ForceSource& own_;
     mutable std::vector<double> placed_, q_, v_;
+    mutable std::unique_ptr<ForceSource> means_;
   };
 
   PrescribedMotion tree_motion(const PrescribedMotion& own) {

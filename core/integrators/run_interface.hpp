@@ -21,6 +21,9 @@ class ForceSource {
   virtual bool varies() const { return false; }
   // tau and inputs ← those at time t in the state (q, v).
   virtual void update(double, const double*, const double*) const {}
+  // What a step of second order takes from t to t + h instead, where these are known functions of time: their means,
+  // constant; null where they are not.
+  virtual const ForceSource* means(double t, double h) const { return (void)t, (void)h, nullptr; }
 };
 
 // x: momenta without the impulses of constraints at q, or velocities of methods on (q, v). rates (nv): velocities of
@@ -105,6 +108,8 @@ class Run {
     for (std::size_t j = 0; j < kicked.x.size(); ++j) kicked.x[j] += impulse[j];
     go_back(kicked);
   }
+  // Activations of actuators, in their order; they are part of the state, and `reset` leaves them as they are.
+  virtual std::vector<double>* activations() { return nullptr; }
   // Save the state and all else that the next steps depend on, or go back there.
   virtual void carry(RunMemory& memory) = 0;
   virtual const RunState& state() const = 0;

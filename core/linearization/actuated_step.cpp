@@ -9,7 +9,7 @@ namespace symplectree {
 ActuatedStepDerivatives::ActuatedStepDerivatives(const Model& m, const std::vector<char>& prescribed, Maker make)
     : m_(m), make_(std::move(make)), dynamics_(m), controls_(m.inputs + 1), v_(m.nv) {
   dynamics_.set_prescribed(prescribed);
-  Variant& plain = variants_[ActuatorLimits(m.actuators.size())];
+  Variant& plain = variants_[no_limits(m)];
   plain.steps = make_(m_);
   now_ = plain.steps.get();
 }

@@ -1,6 +1,7 @@
 // Derivatives of a step's equations in numbers of the model.
 #include "linearization/parameter_sensitivity.hpp"
 
+#include "elements/actuator.hpp"
 #include "model/read_model.hpp"
 #include "model/user_elements.hpp"
 
@@ -24,6 +25,7 @@ ParameterEquations::ParameterEquations(const Model& m, const StepLayout& layout,
   arrays_.parent = arrays.parent, arrays_.kind = arrays.kind;
   for (int k = 0; k < kArrays; ++k) arrays_.numbers[k].assign(arrays.numbers[k].begin(), arrays.numbers[k].end());
   set_numbers(model_, arrays_);
+  keep_limits(model_);
   system_ = step_system<Jet, Jet>(model_, layout_, action, alpha);
   dz_.resize(layout_.size), e_.resize(layout_.equations), o_.resize(layout_.outputs);
 }
@@ -69,6 +71,7 @@ void ParameterEquations::choose(int start) {
   if (chosen_ >= 0) set(chosen_, false);
   set(chosen_ = start, true);
   set_numbers(model_, arrays_);
+  keep_limits(model_);
 }
 
 }  // namespace symplectree

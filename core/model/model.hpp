@@ -32,6 +32,8 @@ struct ModelStructure {
   std::vector<UserElement> users;
   bool user_forces = false;  // is any of these a force?
   int rows = 0;              // of constraints
+  // Limits that the actuators of a variant of a model are at (elements/actuator.hpp); none where they are free.
+  std::vector<signed char> limits;
 };
 
 template <class R>

@@ -41,10 +41,12 @@ from symplectree.dynamics import (
 from symplectree.elements import (
     Actuator,
     BodyWrench,
+    Cable,
     CamConstraint,
     Contact,
     Damper,
     DistanceConstraint,
+    ForceLimit,
     FormulaConstraint,
     FormulaForce,
     FormulaPotential,
@@ -144,7 +146,7 @@ __all__ = [
     "JointFriction", "JointLimit", "Contact", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # actuators
-    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon",
+    "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon", "Cable", "ForceLimit",
     # constraints
     "PointConstraint", "DistanceConstraint", "PlaneConstraint", "ScrewConstraint", "GearConstraint", "CamConstraint",
     "WeldConstraint", "HingeConstraint", "JointConstraint", "UserConstraint", "FormulaConstraint", "RollingConstraint",

@@ -86,8 +86,8 @@ def test_a_heavy_box_on_a_light_one_takes_ten_iterations_at_most():
     assert solved and iterations <= 10
     weight = 9.81e-3 * sum(masses)
     assert violations(["contact"] * 8, [0.5] * 8, (J * inverse) @ J.T, J @ fall, x).max() < 1e-12
-    assert x[:12:3].sum() == pytest.approx(weight, rel=1e-12)
-    assert x[12::3].sum() == pytest.approx(weight * masses[1] / sum(masses), rel=1e-12)
+    assert x[:12:3].sum() == pytest.approx(weight, rel=1e-11)
+    assert x[12::3].sum() == pytest.approx(weight * masses[1] / sum(masses), rel=1e-11)
 
 
 @pytest.mark.parametrize("approach", [-1.0, -1e-3, 0.0, 0.1])

@@ -320,22 +320,6 @@ def test_a_given_accuracy_holds_where_limits_are_reached_and_left():
         np.testing.assert_allclose(near.q, exact.q, rtol=0, atol=bound)
 
 
-def test_the_input_of_a_filtered_servo_is_its_activation(tmp_path):
-    import mujoco
-
-    path = tmp_path / "arm.xml"
-    path.write_text(ARM.replace('dampratio="0.7"', 'kv="2" timeconst="0.1"'))
-    with pytest.warns(UserWarning, match=r"inputs are activations\) \(1: hold\)"):
-        model = st.load(path).build()
-    there = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(there)
-    data.qpos[:], data.qvel[:], data.act[:] = [0.9, -0.7, 0.4], [0.3, 0.2, -0.5], 0.6
-    data.ctrl[:] = list(CONTROLS.values())
-    mujoco.mj_forward(there, data)
-    a = st.forward_dynamics(model, data.qpos, data.qvel, np.zeros(3), inputs=np.array(list(CONTROLS.values())))
-    np.testing.assert_allclose(a, data.qacc, rtol=0, atol=1e-10)
-
-
 @pytest.mark.parametrize("method", [*(st.Variational(order=k) for k in (4, 6, 8, 16)), st.Variational(accuracy=1e-8)])
 @pytest.mark.parametrize("dt", [0.001, 0.01])
 def test_an_arm_that_servos_hold_comes_to_rest(method, dt):

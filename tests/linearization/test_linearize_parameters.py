@@ -20,6 +20,7 @@ from rebuilt_steps import (
     start,
     values,
 )
+from refusal import arm
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -321,3 +322,52 @@ def test_threads():
         found = list(pool.map(derivative, states))
     for state, D in zip(states, found, strict=True):
         np.testing.assert_array_equal(D, derivative(state))
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("beyond", [False, True])
+def test_numbers_of_actuators(action, beyond):
+    """kp, kv, gain, bias and gear; also of actuators that are at their limits, where a gear alone counts."""
+    m = arm(st.Universal("q"))
+    spans = {"force_range": (-0.4, 0.5)} if beyond else {}
+    m.add(
+        st.PositionServo("q.0", kp=40.0, kv=3.0, gear=1.3, name="hold", **spans),
+        st.VelocityServo("q.1", kv=0.7, gear=-0.6, name="spin", **spans),
+        st.Actuator("q.1", gain=2.0, bias=(0.3, -1.0, -0.2), name="law"),
+        st.Motor(("q.0", "q.1"), gear=(0.4, 0.8), name="pull", **spans),
+    )
+    m.add(*([st.ForceLimit("q.1", force_range=(-0.3, 0.2))] if beyond else []))
+    model = m.build()
+    names = [
+        *("hold.kp", "hold.kv", "hold.gear", "spin.kv", "spin.gear", "law.gain", "law.bias", "law.gear", "pull.gear"),
+        "dt",
+    ]
+    q, p, u = np.array([0.3, -0.2]), np.array([0.2, 0.4]), np.array([0.8, -1.5, 0.9, 1.7])
+    method = st.Variational(action=action, tol=1e-14)
+
+    def end(model, h=0.01):
+        step = st.linearize(model, (q, p), method, h, forces=u)
+        return np.concatenate([step.q, step.p])
+
+    step = st.linearize(model, (q, p), method, 0.01, forces=u, parameters=names)
+    numbers = {"hold.kp": 40.0, "hold.kv": 3.0, "hold.gear": 1.3, "spin.kv": 0.7, "spin.gear": -0.6, "law.gain": 2.0}
+    numbers |= {"law.bias.0": 0.3, "law.bias.1": -1.0, "law.bias.2": -0.2, "law.gear": 1.0}
+    numbers |= {"pull.gear.0": 0.4, "pull.gear.1": 0.8}
+    assert step.parameters == (*numbers, "dt")
+    for k, (name, value) in enumerate(numbers.items()):
+        one, two = (end(model.with_parameters({name: value + d})) for d in (1e-5, -1e-5))
+        np.testing.assert_allclose(step.by_parameters[:, k], (one - two) / 2e-5, rtol=0, atol=1e-8)
+    by_dt = (end(model, 0.01 + 1e-6) - end(model, 0.01 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(step.by_parameters[:, -1], by_dt, rtol=0, atol=1e-7)
+    at_limit = {"hold.kp", "hold.kv", "spin.kv"}
+    zero = {n for k, n in enumerate(numbers) if not np.any(step.by_parameters[:, k])}
+    assert (at_limit <= zero) == beyond
+
+
+def test_numbers_of_actuators_that_no_row_follows_are_named():
+    m = arm(st.Universal("q"))
+    m.add(st.PositionServo("q.0", kp=40.0, name="hold"), st.PositionServo(("q.0", "q.1"), kp=2.0, name="rope"))
+    model = m.build()
+    for name, words in (("hold.kv", "is zero"), ("rope.kp", "several coordinates"), ("hold.kd", "hold.kv")):
+        with pytest.raises(st.ModelError, match=words):
+            st.linearize(model, (model.neutral, np.zeros(2)), dt=0.01, parameters=[name])

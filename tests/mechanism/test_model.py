@@ -4,8 +4,8 @@ import symplectree as st
 from mechanisms import random_mechanism
 
 FOR_USERS = {
-    "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
+    "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "activations", "elements", "rows",
+    "gravity", "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from symplectree.elements.contract import Kind, UserRows
 from symplectree.elements.rotary_spring import RotarySpringRow
 from symplectree.elements.rows import (
     ActuatorRow,
+    ForceLimitRow,
     JointDamperRow,
     JointForceRow,
     JointSpringRow,
@@ -141,7 +142,7 @@ def built_in_force(model: Model, q: Array, v: Array, inputs: Array | None = None
 
 def limits_of_actuators(model: Model, q: Array, v: Array, inputs: Array | None, element: int | None = None) -> Array:
     """What limits of controls and forces change of the joint forces, springs and dampers of actuators, (nv,)."""
-    f = np.zeros(model.nv)
+    f, total = np.zeros(model.nv), np.zeros(model.nv)
     for a in _rows(model, ActuatorRow, element):
         u, rows = _input(inputs, a.input), model.tables.transmissions[a.first : a.first + a.count]
         length = sum(row.factor * q[row.q] for row in rows if row.q >= 0)
@@ -151,8 +152,16 @@ def limits_of_actuators(model: Model, q: Array, v: Array, inputs: Array | None, 
             return a.gain * control + a.bias + a.by_length * length + a.by_rate * rate
 
         for row in rows:
-            f[row.v] += row.factor * (np.clip(law(np.clip(u, *a.control_range)), *a.force_range) - law(u))
+            f[row.v] += row.factor * (np.clip(law(np.clip(u, *within(a))), *a.force_range) - law(u))
+            total[row.v] += row.factor * np.clip(law(np.clip(u, *within(a))), *a.force_range)
+    for limit in _rows(model, ForceLimitRow, element):
+        f[limit.v] += np.clip(total[limit.v], *limit.force_range) - total[limit.v]
     return f
+
+
+def within(a: ActuatorRow) -> tuple[float, float]:
+    """The range of what acts: the control, or an activation in its place."""
+    return a.activation_range if a.dynamics else a.control_range
 
 
 def force_derivatives(

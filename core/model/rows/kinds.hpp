@@ -17,6 +17,7 @@
   KIND(WrenchOf, wrenches)              \
   KIND(ActuatorOf, actuators)           \
   KIND(TransmissionOf, transmissions)   \
+  KIND(ForceLimitOf, force_limits)      \
   SYMPLECTREE_PAIR_KINDS(KIND)
 #define SYMPLECTREE_UNILATERAL_KINDS(KIND) \
   KIND(JointLimitOf, joint_limits)         \

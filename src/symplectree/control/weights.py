@@ -12,6 +12,7 @@ from symplectree.dynamics.arguments import configuration, velocity
 from symplectree.elements import JointForce
 from symplectree.errors import ModelError
 from symplectree.integrators import Variational
+from symplectree.integrators.activation import refuse_activations
 from symplectree.joints import JointLimits
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown, unknown_coordinate
@@ -190,6 +191,7 @@ def horizon_of(model: Any, steps: Any, duration: Any, dt: Any, prescribed: Seque
     """Checked: a Model, either steps or a duration that is a whole number of steps, prescribed coordinates by name."""
     if not isinstance(model, Model):
         raise ModelError(f"a problem takes a Model, not {type(model).__name__}; call build() on a Mechanism")
+    refuse_activations(model, "a problem of optimal control")
     check_seconds("dt", dt)
     if (steps is None) == (duration is None):
         raise ModelError("give either steps or duration")

@@ -1,12 +1,14 @@
 """Springs, dampers, loads and constraints: one file per kind. `contract.py` says what an element must give."""
 
 from symplectree.elements.actuator import Actuator, Motor, PositionServo, VelocityServo
+from symplectree.elements.cable import Cable
 from symplectree.elements.cam_constraint import CamConstraint
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contact import Contact
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
+from symplectree.elements.force_limit import ForceLimit
 from symplectree.elements.formula import FormulaConstraint, FormulaForce, FormulaPotential
 from symplectree.elements.gear_constraint import GearConstraint
 from symplectree.elements.joint_damper import JointDamper
@@ -28,10 +30,10 @@ from symplectree.elements.weld_constraint import HingeConstraint, JointConstrain
 from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
-    "Actuator", "BodyWrench", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
-    "ElementTables", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint", "HingeConstraint",
-    "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring", "Lowering",
-    "Motor", "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint",
-    "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint",
-    "UserForce", "UserPotential", "VelocityServo", "WeldConstraint",
+    "Actuator", "BodyWrench", "Cable", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
+    "ElementTables", "ForceLimit", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint",
+    "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring",
+    "Lowering", "Motor", "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint",
+    "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce",
+    "UserPotential", "VelocityServo", "WeldConstraint",
 ]  # fmt: skip

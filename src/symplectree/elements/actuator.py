@@ -5,8 +5,9 @@ set by `forces=`. Its force
 
     F = gain · u + b₀ + b₁ ℓ + b₂ ℓ̇,  between the limits of `force_range`,  with u between those of `control_range`
 
-acts as gear · F on each coordinate. Terms in ℓ and ℓ̇ act through a step as springs and dampers do, though their energy is
-no part of the mechanism's: it comes from a supply. A step that begins with F at a limit keeps it there.
+acts as gear · F on each coordinate. With `filter` or `integrator` an activation that follows the control acts in place of u
+(`activation.py`); it is part of the state of runs. Terms in ℓ and ℓ̇ act through a step as springs and dampers do, though
+their energy is no part of the mechanism's: it comes from a supply. A step that begins with F at a limit keeps it there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from symplectree.elements.activation import activation
 from symplectree.elements.contract import Element, Lowering
 from symplectree.elements.formula import FormulaForce
 from symplectree.elements.rows import (
@@ -50,12 +52,18 @@ class Drive(Element):
     coordinate: the coordinate that it drives, or several, whose weighted sum is its length.
     gear: force on the coordinate per force of the actuator, or one for each coordinate; lengths are geared alike.
     control_range, force_range: lower and upper limits of u and of F; None for none.
+    filter: time constant of the filter through which the control acts [s]; None for none.
+    integrator: whether the control is the rate of what acts.
+    activation_range: lower and upper limits of what acts then; None for none.
     """
 
     coordinate: str | tuple[str, ...]
     gear: float | tuple[float, ...] = field(default=1.0, kw_only=True)
     control_range: tuple[float, float] | None = field(default=None, kw_only=True)
     force_range: tuple[float, float] | None = field(default=None, kw_only=True)
+    filter: float | None = field(default=None, kw_only=True)
+    integrator: bool = field(default=False, kw_only=True)
+    activation_range: tuple[float, float] | None = field(default=None, kw_only=True)
 
     def law(self, into: Lowering) -> Law:
         """How the force follows from the control; raises ModelError where a number is none."""
@@ -87,6 +95,7 @@ class Drive(Element):
                 by_rate=law.by_rate,
                 control_range=control,
                 force_range=force,
+                **activation(into, self),
             )
         )
         if len(places) == 1:
@@ -104,12 +113,13 @@ class Drive(Element):
         return np.asarray(sum(row.factor * v[:, row.v] for row in rows))
 
     def actuator_force(self, model: Model, q: Array, v: Array, inputs: Array) -> Array:
-        """F (K,), limits included, of K states, (K, nq) and (K, nv), and the controls there, (K, inputs)."""
+        """F (K,), limits included, of K states, (K, nq) and (K, nv), and what acts there, (K, inputs): controls, or
+        activations in their place."""
         row, rows = self.rows(model)
         rate = row.by_rate * self.actuator_rate(model, q, v)
         q = model.tree_coordinates(q)
         length = sum((t.factor * q[:, t.q] for t in rows if t.q >= 0), np.zeros(len(q)))
-        control = np.clip(inputs[:, row.input], *row.control_range)
+        control = np.clip(inputs[:, row.input], *(row.activation_range if row.dynamics else row.control_range))
         return np.asarray(np.clip(row.gain * control + row.bias + row.by_length * length + rate, *row.force_range))
 
     def rows(self, model: Model) -> tuple[ActuatorRow, list[TransmissionRow]]:

@@ -21,6 +21,7 @@ from symplectree.elements.rows import (
     ContactPairRow,
     CoordinateRow,
     DistanceRow,
+    ForceLimitRow,
     HullFaceRow,
     HullVertexRow,
     JointDamperRow,
@@ -78,6 +79,7 @@ class ElementTables:
     wrenches: list[WrenchRow] = field(default_factory=list)
     actuators: list[ActuatorRow] = field(default_factory=list)
     transmissions: list[TransmissionRow] = field(default_factory=list)
+    force_limits: list[ForceLimitRow] = field(default_factory=list)
     point_rows: list[PointRow] = field(default_factory=list)
     angle_rows: list[AngleRow] = field(default_factory=list)
     distance_rows: list[DistanceRow] = field(default_factory=list)
@@ -142,6 +144,20 @@ class UserRows:
         return out
 
 
+@dataclass(frozen=True)
+class TreeArrays:
+    """The tree of bodies, parents first, as `Model` has it: of each its parent, the joint's kind by name, axis and pitch,
+    the pose of the joint's base in the parent, and where its coordinates begin; formulas of joints by body."""
+
+    parent: Sequence[int]
+    kind: Sequence[str]
+    axis: Sequence[tuple[float, float, float]]
+    pitch: Sequence[float]
+    placement: Sequence[Array]
+    q_start: Sequence[int]
+    formulas: Mapping[int, Any]
+
+
 @dataclass
 class Lowering:
     """Looks names up for elements while `build()` lowers them."""
@@ -157,6 +173,7 @@ class Lowering:
     owner: int = 0
     name: str = ""  # of the element
     what: str = ""
+    tree: TreeArrays | None = None
 
     def new_row(self) -> int:
         """Number of one more constraint row of this element."""

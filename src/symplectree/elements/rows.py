@@ -7,7 +7,8 @@
 | `joint_forces` | one velocity | f = value + gain · input |
 | `lines` | two points at distance ℓ | V = φ(ℓ), tension φ'(ℓ) + c ℓ̇ |
 | `wrenches` | a frame | torque and force in the frame's or in the world's axes, value + gain · input |
-| `actuators`, `transmissions` | coordinates | limits of what an actuator's springs, dampers and forces do |
+| `actuators`, `transmissions` | coordinates | limits of what an actuator's springs, dampers and forces do; its activation |
+| `force_limits` | one velocity | limits of what all actuators do to it together |
 | `joint_limits` | one coordinate | 0 ≤ λ ⟂ side · (q − bound) ≥ 0 |
 | `joint_frictions` | one velocity | a force of at most `force` against its motion |
 | `collision_shapes`, `contact_pairs` | two shapes | 0 ≤ n ⟂ gap ≥ 0, and friction of at most µ n against sliding |
@@ -43,6 +44,8 @@ Matrix = Annotated[Array, 9]
 Wrench = Annotated[Sequence[float], 6]
 Inputs = Annotated[Sequence[int], 6]
 Range = Annotated[tuple[float, float], 2]
+
+DIRECT, FILTER, INTEGRATOR = range(3)  # what an actuator's force follows: its control at once, or an activation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +163,17 @@ class ActuatorRow(Row):
     by_length: float
     by_rate: float
     control_range: Range
+    force_range: Range
+    dynamics: int = DIRECT
+    time_constant: float = 1.0
+    activation_range: Range = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ForceLimitRow(Row):
+    table = "force_limits"
+
+    v: int
     force_range: Range
 
 
@@ -294,6 +308,7 @@ ROW_KINDS: list[type[Row]] = [
     WrenchRow,
     ActuatorRow,
     TransmissionRow,
+    ForceLimitRow,
     PointRow,
     AngleRow,
     DistanceRow,

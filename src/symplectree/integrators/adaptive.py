@@ -12,6 +12,7 @@ from symplectree.constraints.assembly import holonomic_rows
 from symplectree.constraints.dynamics import constraint_jacobian, constraint_values, velocities
 from symplectree.dynamics import momenta, retract
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.activation import acting, activation_rates, active_rows
 from symplectree.integrators.classical import no_longer_finite
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
@@ -71,7 +72,8 @@ class AdaptiveRun:
 
         refuse_unilateral(model, "Adaptive")
         self.method, self.model, self.dt, self.forces, self.prescribed = method, model, dt, forces, prescribed
-        self.q, self.x = np.array(q), np.array(v)
+        self.q, self.x, self.activation = np.array(q), np.array(v), np.array(forces.activation)
+        self._ranges = np.array([row.activation_range for row in active_rows(model)]).reshape(-1, 2)
         self.counts: list[tuple[int, int, Array]] = []
         self._piecewise = len(forces.tau) > 1
         self._step = 0
@@ -98,7 +100,8 @@ class AdaptiveRun:
     ) -> int:
         for k in range(steps):
             self._step = first + k
-            if recorded.rows.size and k % save_every == 0 and not self._record(recorded, k // save_every):
+            forced = bool(self.model.rows or self.prescribed)
+            if forced and k % save_every == 0 and not self._record(recorded, k // save_every):
                 return k
             state = self._reach((first + k + 1) * self.dt)
             if state is None:
@@ -107,13 +110,15 @@ class AdaptiveRun:
                 state = self._projected((first + k + 1) * self.dt, state)
             if not np.all(np.isfinite(state)):
                 return k
-            self.q, self.x = state[: self.model.nq].copy(), state[self.model.nq :].copy()
+            self.q, self.x, self.activation = (part.copy() for part in self._split(state))
             self.model.native.normalize(self.q)
             if self.prescribed:
                 t, part = (first + k + 1) * self.dt, self.prescribed.velocities
                 self.q, self.x[part] = self.prescribed.place(self.q, t), self.prescribed.rate(t)[part]
             if (k + 1) % save_every == 0:
-                q_saved[(k + 1) // save_every - 1], x_saved[(k + 1) // save_every - 1] = self.q, self.x
+                row = (k + 1) // save_every - 1
+                q_saved[row], x_saved[row], recorded.activations[row] = self.q, self.x, self.activation
+                recorded.fill(row + 1)
         return steps
 
     def failure(self, step: int) -> ConvergenceError:
@@ -168,12 +173,14 @@ class AdaptiveRun:
         """Multipliers and forces on prescribed coordinates at the beginning of a stretch; False where there are none."""
         model, t = self.model, self._step * self.dt
         tau, inputs = self.forces.at(t, self._step, self.q, self.x, self.dt)
+        inputs = acting(model, inputs, self.activation)
         given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, self.x, tau, given, inputs, prescribed)
         if solution is None:  # a state that is not finite
             return False
         rows = len(model.rows)
         recorded.multipliers[row] = solution[model.nv : model.nv + rows]
+        recorded.activations[row] = self.activation
         recorded.reactions[row] = solution[model.nv + rows :] if self.prescribed else ()
         recorded.fill(row + 1)
         return True
@@ -182,7 +189,7 @@ class AdaptiveRun:
         """State at time t by the solver's own interpolation; None when it fails. Forces that jump restart the solver."""
         if self._solver is None or self._piecewise:
             start = t - self.dt
-            self._solver = self._make(start, np.concatenate([self.q, self.x]))
+            self._solver = self._make(start, np.concatenate([self.q, self.x, self.activation]))
         solver = self._solver
         if self._piecewise:
             solver.t_bound = t
@@ -207,28 +214,34 @@ class AdaptiveRun:
         """The state at time t moved back onto the constraints by what its error took it off them; NaN where they have no
         derivative."""
         model = self.model
-        q, v = np.array(y[: model.nq]), np.array(y[model.nq :])
+        q, v, activation = (np.array(part) for part in self._split(y))
         model.native.normalize(q)
         if self.prescribed:
             q, v[~self._loose] = self.prescribed.place(q, t), self.prescribed.rate(t)[~self._loose]
         for _ in range(PROJECTIONS if self._rows else 0):
             off, G = constraint_values(model, q)[self._rows], constraint_jacobian(model, q)[self._rows]
             if not np.all(np.isfinite(G)) or not np.all(np.isfinite(off)):
-                return np.full(model.nq + model.nv, np.nan)
+                return np.full(len(y), np.nan)
             step = np.zeros(model.nv)
             step[self._loose] = -np.linalg.lstsq(G[:, self._loose], off, rcond=WEAK)[0]
             q = retract(model, q, step)
-        return np.concatenate([q, velocities(model, q, momenta(model, q, v), v, self.prescribed.indices)])
+        return np.concatenate([q, velocities(model, q, momenta(model, q, v), v, self.prescribed.indices), activation])
+
+    def _split(self, y: Array) -> tuple[Array, Array, Array]:
+        """(q, v, activation), of which the last is within its ranges."""
+        q, v, activation = np.split(y, [self.model.nq, self.model.nq + self.model.nv])
+        return q, v, np.clip(activation, self._ranges[:, 0], self._ranges[:, 1])
 
     def _rate(self, t: float, y: Array) -> Array:
         model = self.model
         if not np.all(np.isfinite(y)):
-            return np.full(model.nq + model.nv, np.nan)
-        q, v = y[: model.nq], y[model.nq :]
-        tau, inputs = self.forces.at(t, self._step, q, v, self.dt)
+            return np.full(len(y), np.nan)
+        q, v, activation = self._split(y)
+        tau, controls = self.forces.at(t, self._step, q, v, self.dt)
+        rates, inputs = activation_rates(model, activation, controls), acting(model, controls, activation)
         rate = model.native.configuration_rate(q, v)
         if not model.rows and not self.prescribed:
-            return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs)])
+            return np.concatenate([rate, model.native.forward_dynamics(q, v, tau, inputs), rates])
         given, prescribed = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(q, v, tau, given, inputs, prescribed)
-        return np.concatenate([rate, solution[: model.nv]])
+        return np.concatenate([rate, solution[: model.nv], rates])

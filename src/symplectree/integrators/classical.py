@@ -57,7 +57,7 @@ class ClassicalRun(NativeRun):
 
         refuse_unilateral(model, {"rk4": "RK4"}.get(method, "SemiImplicitEuler"))
         self.model, self.dt, self.forces, self.prescribed = model, dt, forces, prescribed
-        self.q, self.x = np.array(q), np.array(v)
+        self.q, self.x, self.activation = np.array(q), np.array(v), np.array(forces.activation)
         self.counts: list[tuple[int, int, Array]] = []
         self._before = self.q, self.x  # a state before the last call's end that was saved
         self._native: Any = model.native.classical_run(core.ClassicalMethod[method], prescribed.indices)
@@ -86,6 +86,7 @@ class ClassicalRun(NativeRun):
 
     def restart(self, step: int) -> None:
         self._native.reset(self.q, self.x, np.zeros(self.model.nv))
+        self._native.set_activations(self.activation)
 
     def remarks(self) -> list[str]:
         return []

@@ -17,7 +17,8 @@ class Run(Protocol):
     """The state of one integration.
 
     `compares_poses` says whether a step looks at the bodies' poses at both of its ends, not at derivatives alone.
-    `second` says whether the state's second half is a velocity or a momentum; `q` and `x` (that half) are current.
+    `second` says whether the state's second half is a velocity or a momentum; `q`, `x` (that half) and `activation`
+    (of `model.activations`) are current; the latter begins as `forces.activation` says.
     `native`: the core's run, by which a stepper takes steps without Python; None where there is none.
     `counts` grows with every call of `advance`: its first step, how many steps a row stands for, and the rows.
     """
@@ -26,6 +27,7 @@ class Run(Protocol):
     second: ClassVar[Literal["v", "p"]]
     q: Array
     x: Array
+    activation: Array
     counts: list[tuple[int, int, Array]]
     forces: ForceSource
 
@@ -50,7 +52,8 @@ class Run(Protocol):
     def statistics(self) -> dict[str, Array]:
         """What the trajectory also records, by name, one for each stretch that was saved at its end since this was last
         asked, and in "ends" the numbers of the steps with which these stretches ended: counts, which add up over
-        stretches, and rows of numbers (multipliers, forces) at their beginnings. Nothing when nothing is recorded."""
+        stretches, "activations" at their ends, and rows of numbers (multipliers, forces) at their beginnings. Nothing when
+        nothing is recorded."""
         ...
 
     def take_impacts(self) -> Array:
@@ -58,15 +61,15 @@ class Run(Protocol):
         ...
 
     def restart(self, step: int) -> None:
-        """Forget everything but the state (q, x) before step number `step`, as a run does that begins there."""
+        """Forget everything but the state (q, x, activation) before step number `step`, as a run does that begins there."""
         ...
 
     def memory(self) -> Any:
-        """All else than q and x that the next steps depend on, as plain data that pickles,"""
+        """All else than q, x and activation that the next steps depend on, as plain data that pickles,"""
         ...
 
     def recall(self, memory: Any) -> None:
-        """and go on from there, after q and x were set and `restart` was called."""
+        """and go on from there, after these were set and `restart` was called."""
         ...
 
     def remarks(self) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.integrators.activation import start_activations
 from symplectree.integrators.controllers import Controller
 from symplectree.lie import Array
 from symplectree.mechanism.mixed_up import check_model
@@ -31,9 +32,11 @@ class ForceSource:
     controllers, or to functions of (t) or (t, q, v); controllers, one or a list (see `controllers.py`); or a function of
     (t, q, v) that returns an array or a mapping of numbers, called wherever the method needs forces; it may return an empty
     mapping, but not None, which a function does whose `return` was forgotten.
+
+    activation: of the model's activations at the start, as `simulate` takes them.
     """
 
-    def __init__(self, model: Model, forces: Any, steps: int | None = None) -> None:
+    def __init__(self, model: Model, forces: Any, steps: int | None = None, activation: Any = None) -> None:
         check_model(model)
         self.model = model
         self.names = model.inputs or model.velocities
@@ -41,6 +44,7 @@ class ForceSource:
         self.laws: Any = None  # of controllers, in the core
         self.tau = np.zeros((1, model.nv))
         self.inputs = np.zeros((1, len(model.inputs)))
+        self.activation = start_activations(model, activation)
         self._begun = -1  # the step that laws have begun
         self._native: Any = None  # the one row, as the core takes it
         if forces is None:
@@ -61,6 +65,11 @@ class ForceSource:
     def is_fixed(self) -> bool:
         """Are these numbers, known before the run?"""
         return self.function is None and self.laws is None
+
+    @property
+    def varies(self) -> bool:
+        """Do they follow time and state within a step?"""
+        return self.function is not None or (self.laws is not None and self.laws.varies)
 
     def rows(self, first: int, steps: int) -> tuple[Array, Array]:
         """The rows of steps first … first + steps − 1, or the one row that serves them all."""

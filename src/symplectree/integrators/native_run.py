@@ -11,17 +11,18 @@ from symplectree.lie import Array
 
 
 class NativeRun:
-    """A run with a state (q, x) and a run of the core, `_native`; see `integrators.contract.Run`."""
+    """A run with a state (q, x, activation) and a run of the core, `_native`; see `integrators.contract.Run`."""
 
     q: Array
     x: Array
+    activation: Array
     dt: float
     forces: ForceSource
     _native: Any
 
     def _advance(self, first: int, steps: int, save_every: int, prescribed: Any, recording: Any) -> int:
-        """Take `steps` steps of the core from number `first` on; how many were taken. Leaves the core's state in (q, x),
-        also when a force function raises."""
+        """Take `steps` steps of the core from number `first` on; how many were taken. Leaves the core's state in (q, x,
+        activation), also when a force function raises."""
         try:
             done: int = self._native.advance(
                 dt=self.dt,
@@ -34,6 +35,7 @@ class NativeRun:
             )
         finally:
             self._native.state(self.q, self.x)
+            self._native.activations(self.activation)
         return done
 
     @property
@@ -48,3 +50,4 @@ class NativeRun:
 
     def recall(self, memory: Any) -> None:
         self._native.recall(memory)
+        self._native.activations(self.activation)

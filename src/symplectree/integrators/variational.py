@@ -11,6 +11,7 @@ import numpy as np
 from symplectree.constraints.dynamics import constraint_jacobian, velocities
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.activation import acting
 from symplectree.integrators.cheapest_order import cheapest_order
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
@@ -195,11 +196,17 @@ class VariationalRun(NativeRun):
                 f"order {method.order} is for mechanisms without constraints, followers and prescribed coordinates; take "
                 "order 8 or less"
             )
+        if getattr(method, "accuracy", None) is not None and model.activations and forces.varies:
+            raise ModelError(
+                f"{model.activations[0]!r} acts through a filter or integrator, and forces are functions: activations then "
+                "follow to second order in dt, so that no accuracy can be kept; take steps of dt without accuracy=, or "
+                "Adaptive()"
+            )
         self.compares_poses = self._composed and method.action in ("cayley", "chord", "exp")
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
         self._fastest, self._shortest, self._shortened = 0.0, np.inf, 0
         self._native: Any = None
-        self.q, self.x = np.array(q), np.array(p)
+        self.q, self.x, self.activation = np.array(q), np.array(p), np.array(forces.activation)
         self.counts: list[tuple[int, int, Array]] = []
         self._start = np.array(q)
         self.restart(0)
@@ -217,6 +224,7 @@ class VariationalRun(NativeRun):
         else:
             self._native = core.collocation_run(model.native, native_options(method, ROUNDING, 2), method.order // 2)
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
+        self._native.set_activations(self.activation)
         if step > 0:
             self._native.set_last_step_length(self._stages[-1] * self.dt)
 
@@ -238,6 +246,7 @@ class VariationalRun(NativeRun):
         model, t, rows = self.model, step * self.dt, len(self.model.rows)
         v = velocities(model, self.q, self.x, self.prescribed.rate(t), self.prescribed.indices)
         tau, inputs = self.forces.at(t, step, self.q, v, self.dt)
+        inputs = acting(model, inputs, self.activation)
         given, driven = self.prescribed.acceleration(t), self.prescribed.indices
         solution = model.native.constrained_acceleration(self.q, v, tau, given, inputs, driven)
         return solution[model.nv : model.nv + rows], solution[model.nv + rows :]

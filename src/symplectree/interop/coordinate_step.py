@@ -10,6 +10,7 @@ import numpy as np
 
 from symplectree.control.weights import control_names, exact_method
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.activation import refuse_activations
 from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -30,6 +31,7 @@ class NumberStep:
 
         if not isinstance(model, Model):
             raise ModelError(f"a step takes a Model, not {type(model).__name__}; call build() on a Mechanism")
+        refuse_activations(model, "a step of JAX or PyTorch")
         refuse_unilateral(model, "a step of JAX or PyTorch")
         check_seconds("dt", dt)
         if failure not in FAILURES:

@@ -13,8 +13,9 @@
 | multipliers, prescribed_forces | interval, row or prescribed | as the method recorded them |
 | impacts | impact, impact_part | time, of a contact (1) or limit (0), row, normal impulse, point, impulse, energy lost |
 | rates | t, velocity | velocities of prescribed coordinates |
+| activations | t, activation | of actuators with a filter or integrator |
 | sensor_NAME | t, sensor_NAME_part | what the sensor of that name shows; its parts, and their units |
-| coordinate, velocity, row, prescribed | themselves | names |
+| coordinate, velocity, row, prescribed, activation | themselves | names |
 | coordinate_unit, velocity_unit, momentum_unit | | units, where they are not all the same |
 | model | | the mechanism's text, as `loads` takes it |
 | restart_… | | the state from which `resume` goes on |
@@ -62,6 +63,7 @@ MEANINGS = {
     "prescribed_forces": "forces that move the prescribed coordinates",
     "impacts": "time, of a contact (1) or a limit (0), number of its row, normal impulse, point, impulse, energy lost",
     "rates": "velocities of prescribed coordinates, zero elsewhere",
+    "activations": "activations of actuators with a filter or integrator",
     "model": "the mechanism, for symplectree.loads",
 }
 
@@ -109,6 +111,8 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
         variables["prescribed"] = Variable(("prescribed",), list(trajectory.prescribed))
     if trajectory.rates is not None:
         variables["rates"] = Variable(("t", "velocity"), trajectory.rates)
+    if model.activations:
+        variables["activations"] = Variable(("t", "activation"), trajectory.activations)
     attributes = _attributes(trajectory) | {"kept": second}
     try:
         variables["model"] = Variable((), model.text)
@@ -134,6 +138,7 @@ def _names(model: Model) -> dict[str, Variable]:
         "momentum": [{"rad": "N m s", "m": "N s"}.get(u, "J s") for u in speeds],
     }
     names = {"coordinate": model.coordinates, "velocity": model.velocities, "row": model.rows, "input": model.inputs}
+    names["activation"] = model.activations
     variables = {name: Variable((name,), list(values)) for name, values in names.items()}
     for name, values in units.items():
         variables[f"{name}_unit"] = Variable(("coordinate" if name == "coordinate" else "velocity",), values)
@@ -174,6 +179,7 @@ def _add_restart(variables: dict[str, Variable], attributes: dict[str, Any], res
     attributes["restart_step"] = restart.step
     variables["restart_q"] = Variable(("coordinate",), restart.q)
     variables["restart_x"] = Variable(("velocity",), restart.x)
+    variables["restart_activations"] = Variable(("activation",), restart.activation)
     for name, values in restart.recorded.items():
         variables[f"restart_{name}"] = Variable((ROWS[name],) if name in ROWS else (), values)
 
@@ -198,6 +204,7 @@ def trajectory_of(record: Record, path: Any, model: Model | None = None) -> Traj
             **recorded,
             prescribed=names,
             rates=record.get("rates"),
+            activations=record.get("activations"),
             settings=_settings(attributes),
             restart=_restart(record),
             impacts=record.get("impacts") if "impacts" in record.variables else (),
@@ -239,7 +246,9 @@ def _restart(record: Record) -> Restart | None:
         return None
     recorded = {n: record.get(f"restart_{n}") for n in (*COUNTS, *ROWS) if f"restart_{n}" in record.variables}
     step = int(record.attributes["restart_step"])
-    return Restart(step, record.variables["restart_q"].values, record.variables["restart_x"].values, recorded)
+    q, x = (record.variables[name].values for name in ("restart_q", "restart_x"))
+    activation = record.get("restart_activations")
+    return Restart(step, q, x, recorded, np.zeros(0) if activation is None else activation)
 
 
 def _check_names(record: Record, model: Model, path: Any) -> None:

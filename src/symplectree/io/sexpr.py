@@ -9,7 +9,7 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | `(system part …)`, `(mechanical-system part …)` | the model; its parts are the forms below, in any order |
 | `(gravity x y z)` | acceleration; without it that of `Mechanism()`, (0, 0, -9.81) |
 | `(initial ("joint" q …) …)` | where to start, kept in `Mechanism.initial`; without it, the configuration of keyframe "home" |
-| `(keyframe "name" (q ("joint" q …) …) (v …) (controls ("input" u) …) (time t))` | a named start, kept in `Mechanism.keyframes`; q and v may be all numbers in a row |
+| `(keyframe "name" (q ("joint" q …) …) (v …) (controls ("input" u) …) (activation ("actuator" a) …) (time t))` | a named start, kept in `Mechanism.keyframes`; q and v may be all numbers in a row |
 | `(limits "name" (lower x) (upper x) (velocity x) (force x) (friction x) (control x y))` | what a coordinate, joint or input can do, kept in `Mechanism.limits`; joints take it as an option, too: `(revolute "q" (limits -1 1))` |
 | `(world option …)` | masses that are fixed to the world: `mass`, `com`, `inertia`, `add-mass` |
 | frame | one of the next three; frames written inside another hang on it, the others on the world |

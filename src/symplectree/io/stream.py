@@ -113,9 +113,11 @@ class Stream:
             "t": recording.times(first),
             "q": recording.q[first:rows],
             "x": recording.x[first:rows],
+            "activations": recording.activations[first:rows],
             "restart_step": np.array(restart.step),
             "restart_q": restart.q,
             "restart_x": restart.x,
+            "restart_activations": restart.activation,
         }
         if recording.prescribed:
             block["rates"] = recording.rates[first:rows]
@@ -190,11 +192,11 @@ def _extended(record: Record, block: Any) -> Record:
     second = record.attributes["kept"]
     for name in block:
         target = second if name == "x" else name
-        if name in ("first", "steps_done", "run", "restart_step"):
+        if name in ("first", "steps_done", "run", "restart_step") or not block[name].size:
             continue
         if name.startswith("restart_"):
             quantity = name.removeprefix("restart_")
-            old = {"q": ("coordinate",), "x": ("velocity",)}.get(
+            old = {"q": ("coordinate",), "x": ("velocity",), "activations": ("activation",)}.get(
                 quantity, (ROWS[quantity],) if quantity in ROWS else ()
             )
             variables[target] = Variable(old, block[name])

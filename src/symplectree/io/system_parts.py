@@ -16,7 +16,9 @@ from symplectree.mechanism.keyframes import Keyframe
 from symplectree.mechanism.mechanism import Mechanism
 from symplectree.validation import shown as shown_value
 
-KEYFRAME = ("q", "v", "controls", "time")
+KEYFRAME = ("q", "v", "controls", "activation", "time")
+
+BY_NAME = ("controls", "activation")
 
 
 def read_values(source: Source, part: Node, what: str) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def write_values(owner: str, quantity: str, given: Any) -> list[str | Form]:
 
 
 def read_keyframe(source: Source, part: Node, mechanism: Mechanism) -> None:
-    """Add `(keyframe "name" (q …) (v …) (controls …) (time t))` to the mechanism."""
+    """Add `(keyframe "name" (q …) (v …) (controls …) (activation …) (time t))` to the mechanism."""
     name, rest = _named(source, part, mechanism.keyframes)
     given: dict[str, Any] = {}
     for item in rest:
@@ -54,7 +56,7 @@ def read_keyframe(source: Source, part: Node, mechanism: Mechanism) -> None:
             if len(values) != 1:
                 raise source.error(item.value[0].at, f"time takes one number, not {len(values)} values")
             given[key] = _number(source, values[0], "time")
-        elif key != "controls" and values and values[0].kind == "number":
+        elif key not in BY_NAME and values and values[0].kind == "number":
             given[key] = tuple(_number(source, n, key) for n in values)
         else:
             given[key] = read_values(source, item, key)
@@ -67,9 +69,9 @@ def write_keyframe(name: Any, keyframe: Any) -> Form:
     if not isinstance(name, str) or not isinstance(keyframe, Keyframe):
         raise ModelError(f"{owner} is {shown_value(keyframe)}; give a Keyframe by a name")
     form = Form(["keyframe", text(name)])
-    for key in ("q", "v", "controls"):
+    for key in ("q", "v", *BY_NAME):
         value = getattr(keyframe, key)
-        if key == "controls" or isinstance(value, Mapping):
+        if key in BY_NAME or isinstance(value, Mapping):
             written = write_values(owner, key, value)
         else:
             written = [number(x) for x in vector(owner, key, value, max(np.size(value), 1))]

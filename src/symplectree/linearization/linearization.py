@@ -1,6 +1,8 @@
 """A step and its derivatives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from symplectree.deprecation import warn_renamed
 from symplectree.lie import Array
@@ -8,14 +10,15 @@ from symplectree.lie import Array
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """One step (q, p) → (q', p') under constant forces, and its derivatives.
+    """One step (q, p) → (q', p') under constant forces, and its derivatives. Where actuators have activations a, they are
+    part of the state, (q, p, a) → (q', p', a'), and 2 nv stands for 2 nv + na in all shapes.
 
     Derivatives in q are along increments, as `retract` takes them: plain differences of coordinates, rotation vectors of
     Ball joints, twists of Free joints; so are those of q'. p and p' are momenta M v with v along the constraints.
 
     | name | meaning | shape |
     | --- | --- | --- |
-    | q, p | the state after the step | (nq,), (nv,) |
+    | q, p, activation | the state after the step | (nq,), (nv,), (na,) |
     | multipliers | forces of the constraints over the step; of least norm where rows are redundant | (rows,) |
     | A | derivative of (q', p') in (q, p) | (2 nv, 2 nv) |
     | B | in the forces: the model's inputs, or generalized forces when it has none | (2 nv, nf) |
@@ -43,6 +46,7 @@ class Linearization:
     parameters: tuple[str, ...] = ()
     second: Array | None = None
     hessian: Array | None = None
+    activation: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def C(self) -> Array:

@@ -10,12 +10,15 @@ import numpy as np
 
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ConvergenceError, ModelError
+from symplectree.integrators.activation import start_activations
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import Variational, VariationalRun, native_options
 from symplectree.lie import Array
+from symplectree.linearization.activation_step import ActivationStep
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
+from symplectree.linearization.straight_paths import rates_of_straight_paths, straight_paths
 from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
 from symplectree.validation import check_seconds, real_array, required_dt, shown
@@ -37,13 +40,17 @@ def linearize(
 ) -> Linearization:
     """Take one step from state = (q, p) and differentiate it exactly, by implicit differentiation of its equations.
 
+    Where actuators have a filter or integrator, the state is (q, p, activation), the latter as `simulate` takes it, zero
+    where it is left out: A is then of (q, p, activation), and B in the controls.
+
     method: a `Variational` of order 2, any action; `Variational()` when left out. Its `tol` of None is 1e-14 here, so that
         derivatives are those of the solution.
     dt: length of the step [s], always to be given.
     order: 1, or 2 for second derivatives as well.
     forces: constant over the step, as one row of `simulate(forces=…)`: numbers or a mapping.
     prescribed: coordinates and where they are at the end of the step, by name; at its beginning they are as q says.
-    contract: weights (2 nv,) of (q', p'): give `hessian`, second derivatives of their weighted sum, instead of `second`.
+    contract: weights (2 nv,) of (q', p'), or of (q', p', activation'): give `hessian`, second derivatives of their weighted
+        sum, instead of `second`.
 
     parameters: names of masses, lengths and other numbers of the model, or "dt", as the docstring of
         `symplectree.linearization.parameters` lists them: give `by_parameters`, the derivatives in them, of first order
@@ -87,7 +94,7 @@ def _looked_at(
     parameters: Iterable[str] = (),
 ) -> Linearization:
     """`linearize` of arguments that are not all ready for the core."""
-    q, p = _checked_state(model, state)
+    q, p, activation = _checked_state(model, state)
     if order not in (1, 2) or isinstance(order, bool):
         raise ModelError(f"order is {order!r}; give 1 or 2")
     if order == 2 and (opaque := [str(u.what) for u in model.tables.users if not u.tapes]):
@@ -101,10 +108,10 @@ def _looked_at(
     _refuse_couplings(model, chosen)
     if chosen and order == 2:
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
-    source = ForceSource(model, forces, 1)
-    motion = Prescribed(model, _straight_paths(model, prescribed, q, dt), float(dt))
+    source = ForceSource(model, forces, 1, activation)
+    motion = Prescribed(model, straight_paths(model, prescribed, q, dt), float(dt))
     native = _native(model, method, float(dt), tuple(int(j) for j in motion.indices), chosen)
-    weights = None if contract is None else _weights(contract, 2 * model.nv)
+    weights = None if contract is None else _weights(contract, 2 * model.nv + len(activation))
     step = _Step(
         model, method, native, (q, p), forces=source, motion=motion, order=order, weights=weights, parameters=chosen
     )
@@ -137,7 +144,7 @@ def _looked_at(
 
         return linearized
 
-    divided: Linearization = linearize_parts(parts)((q, p), prescribed, order, weights)
+    divided: Linearization = linearize_parts(parts)((q, p, activation), prescribed, order, weights)
     return divided
 
 
@@ -177,14 +184,15 @@ class Linearizer:
         self.model, self.method, self.dt = model, _checked_method(method), float(dt)
         self._at = _ready(model, self.method, self.dt)
 
-    def at(self, q: Any, p: Any, u: Any = None) -> Linearization:
-        """The step from (q, p) under constant forces u, as one row of `simulate(forces=…)`, and its first derivatives.
+    def at(self, q: Any, p: Any, u: Any = None, *, activation: Any = None) -> Linearization:
+        """The step from (q, p) under constant forces u, as one row of `simulate(forces=…)`, and its first derivatives;
+        `activation` as of `simulate`.
 
         Raises ModelError for bad arguments, and ConvergenceError when the step has no solution.
         """
-        fields = self._at(q, p, u)
+        fields = self._at(q, p, u) if activation is None else None
         if fields is None:
-            return _looked_at(self.model, (q, p), self.method, self.dt, forces=u)
+            return _looked_at(self.model, (q, p, activation), self.method, self.dt, forces=u)
         return _made(fields)
 
 
@@ -213,9 +221,11 @@ class _Step(NamedTuple):
         contracted = self.order == 2 and self.weights is not None
         target = motion.place(q, motion.dt) if motion else q
         rates = motion.rate(motion.dt) if motion else np.zeros(model.nv)
+        active = ActivationStep(model, self.forces, motion.dt)
+        weights = self.weights[: 2 * model.nv] if contracted and self.weights is not None else NO_WEIGHTS
         found = native.compute(
-            q, p, self.forces.tau[0], self.forces.inputs[0], target, rates,
-            second=self.order == 2 and not contracted, weights=self.weights if contracted else NO_WEIGHTS,
+            q, p, self.forces.tau[0], active.inputs, target, rates,
+            second=self.order == 2 and not contracted, weights=weights,
         )  # fmt: skip
         if found is None:
             raise self._failure()
@@ -223,22 +233,30 @@ class _Step(NamedTuple):
         nv, rows, n = model.nv, len(model.rows), native.inputs
         by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
         if motion:
-            T = _rates_of_straight_paths(model, motion, n)
+            T = rates_of_straight_paths(model, motion, n)
             for k, quantity in enumerate(self.parameters):
                 if quantity.name == "dt":  # rates are distances over dt
                     change = first[:, -len(motion.velocities) :] @ rates[np.sort(motion.velocities)] / motion.dt
                     by_parameters[:, k] -= change
             first, of_multipliers, n = first @ T, of_multipliers @ T, T.shape[1]
             second, hessian = (None if x is None else T.T @ x @ T for x in (second, hessian))
-        nf = n - 2 * nv - len(motion.velocities)
-        parts = slice(0, 2 * nv), slice(2 * nv, 2 * nv + nf), slice(2 * nv + nf, n)
+        by_parameters = active.in_parameters(first, by_parameters, [quantity.name for quantity in self.parameters])
+        multipliers_by_parameters = active.multipliers_in_parameters(
+            of_multipliers, multipliers_by_parameters, [quantity.name for quantity in self.parameters]
+        )
+        nf, ns = n - 2 * nv - len(motion.velocities), 2 * nv + len(active.end)
+        second = active.second(second, first)
+        hessian = active.hessian(hessian, weights @ first if contracted else first[0])
+        first, of_multipliers = active.first(first), active.through(of_multipliers)
+        n = first.shape[1]
+        parts = slice(0, ns), slice(ns, ns + nf), slice(ns + nf, n)
         A, B, by_prescribed = (np.ascontiguousarray(first[:, part]) for part in parts)
         return Linearization(
             q=q1, p=p1, multipliers=multipliers, A=A, B=B, by_prescribed=by_prescribed, by_parameters=by_parameters,
             multipliers_A=of_multipliers[:, parts[0]], multipliers_B=of_multipliers[:, parts[1]],
             multipliers_by_parameters=multipliers_by_parameters,
             parameters=tuple(quantity.name for quantity in self.parameters),
-            second=second, hessian=hessian,
+            second=second, hessian=hessian, activation=active.end,
         )  # fmt: skip
 
     def _failure(self) -> ConvergenceError:
@@ -252,19 +270,6 @@ class _Step(NamedTuple):
             residual=native.residual,
             coordinate=name,
         )
-
-
-def _rates_of_straight_paths(model: Model, motion: Prescribed, size: int) -> Array:
-    """From (q, p, forces, ends of prescribed coordinates) to these and the rates of the latter: (end − beginning)/dt on
-    a straight path; of a joint that is given as a whole, zero."""
-    prescribed = np.sort(motion.velocities)
-    count = len(prescribed)
-    T = np.eye(size)[:, : size - count]
-    plain = [v.start for name, _, v, _, _ in motion.motions if name in model.coordinates]
-    for k in np.flatnonzero(np.isin(prescribed, plain)):
-        T[size - count + k, size - 2 * count + k] = 1 / motion.dt
-        T[size - count + k, prescribed[k]] = -1 / motion.dt
-    return T
 
 
 def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int) -> tuple[Array, Array]:
@@ -299,6 +304,8 @@ def _ready(model: Model, method: Variational, dt: float) -> Any:
 
     known = _natives.setdefault(model, {})
     key = (method, dt)
+    if model.activations:
+        return lambda q, p, forces: None
     if key not in known:
         nv, rows, nf = model.nv, len(model.rows), len(model.inputs or model.velocities)
         fields = {
@@ -339,11 +346,12 @@ def _checked_method(method: Variational | None) -> Variational:
     return method
 
 
-def _checked_state(model: Model, state: Any) -> tuple[Array, Array]:
+def _checked_state(model: Model, state: Any) -> tuple[Array, Array, Array]:
     try:
-        q, p = state
+        q, p, *rest = state
+        (activation,) = rest or (None,)
     except (TypeError, ValueError):
-        raise ModelError(f"state is {shown(state)}; give a pair (q, p)") from None
+        raise ModelError(f"state is {shown(state)}; give a pair (q, p), or (q, p, activation)") from None
     q, p = np.array(configuration(model, q)), np.array(velocity(model, p, "p"))
     for name, array in (("q", q), ("p", p)):
         if array.ndim != 1:
@@ -353,7 +361,7 @@ def _checked_state(model: Model, state: Any) -> tuple[Array, Array]:
     if (error := zero_quaternion(model, q)) is not None:
         raise error
     model.native.normalize(q)
-    return q, p
+    return q, p, start_activations(model, activation)
 
 
 def _weights(contract: Any, size: int) -> Array:
@@ -364,24 +372,3 @@ def _weights(contract: Any, size: int) -> Array:
     if weights.shape != (size,) or not np.all(np.isfinite(weights)):
         raise ModelError(f"contract is {shown(contract)}; give {size} numbers, one for each of (q', p')")
     return weights
-
-
-def _straight_paths(model: Model, prescribed: Mapping[str, Any] | None, q: Array, dt: float) -> dict[str, Any] | None:
-    """Motions of prescribed coordinates, straight from where they are to where they are to be."""
-    if prescribed is None:
-        return None
-    if not isinstance(prescribed, Mapping):
-        raise ModelError(f"prescribed is {shown(prescribed)}; give a mapping of coordinates to positions")
-    indices = dict(zip(model.coordinates, range(model.nq), strict=True))
-
-    def motion(name: str, end: Any) -> Any:
-        if name not in indices:  # a whole joint, or a name that is refused elsewhere
-            return end
-        start = float(q[indices[name]])
-        try:
-            goal = float(end)
-        except (TypeError, ValueError):
-            raise ModelError(f"prescribed {name!r} is {shown(end)}; give a number") from None
-        return lambda t: start + (goal - start) * t / dt
-
-    return {name: motion(name, end) for name, end in prescribed.items()}

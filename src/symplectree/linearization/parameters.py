@@ -12,6 +12,7 @@
 | "gravity" | acceleration in world axes | 3, m/s² |
 | "spring.stiffness", "spring.length", "spring.rest", "damper.damping" | of elements that have these | 1 |
 | "rod.length", "gear.ratio", "gear.offset", "screw.pitch", "screw.offset" | of constraints that have these | 1 |
+| "servo.kp", "servo.kv", "law.gain", "law.bias", "motor.gear" | of actuators; bias 3, gear as many as it has | 1 |
 | "motor.value", "wind.torque", "wind.force" | of loads, where these are no inputs | 1, 3 |
 | "dt" | the length of the step | 1, s |
 
@@ -28,9 +29,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from symplectree.elements import Element
+from symplectree.elements.actuator import Drive
 from symplectree.elements.rows import ROW_KINDS, parameter_columns, width
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.linearization.actuator_parameters import actuator_effects, numbers_of
 from symplectree.linearization.frame_parameters import Effect, frame_effects
 from symplectree.mechanism.model import KINDS, Model, unknown
 from symplectree.symbolic.parameters import QUANTITIES, labels, look_up
@@ -151,6 +154,9 @@ def _pitch(model: Model, name: str, v_start: int) -> list[Quantity] | None:
 
 def _of_element(model: Model, name: str, index: int, element: Element) -> list[Quantity] | None:
     quantity = name.rpartition(".")[2]
+    if isinstance(element, Drive):
+        effects = actuator_effects(model, index, element, quantity)
+        return None if effects is None else _quantities(name, effects)
     value: Any = getattr(element, quantity, None)
     found: list[list[Effect]] = []
     for kind in ROW_KINDS:
@@ -181,6 +187,9 @@ def _known(model: Model) -> Iterator[str]:
     yield from (f"{place.joint.name}.pitch" for place in model.joints.values() if hasattr(place.joint, "pitch"))
     yield from (f"{frame}.at" for frame in model.frames[1:] if frame not in model.bodies)
     for element in model.elements:
+        if isinstance(element, Drive):
+            yield from (f"{element.name}.{x}" for x in numbers_of(element))
+            continue
         for kind in ROW_KINDS:
             yield from (f"{element.name}.{x}" for x in kind.parameters if _is_number(element, x))
     yield from ("gravity", "dt")

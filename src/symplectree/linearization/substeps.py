@@ -14,7 +14,7 @@ from symplectree.mechanism.model import Model
 if TYPE_CHECKING:
     from symplectree.linearization.linearize import Linearization
 
-HalfStep = Callable[[tuple[Array, Array], "Mapping[str, Any] | None", int, "Array | None"], "Linearization"]
+HalfStep = Callable[[tuple[Array, Array, Array], "Mapping[str, Any] | None", int, "Array | None"], "Linearization"]
 
 
 def can_be_halved(model: Model, prescribed: Mapping[str, Any] | None) -> bool:
@@ -32,12 +32,12 @@ def in_halves(parts: list[float]) -> tuple[list[float], list[float]]:
 def linearize_halves(
     half_steps: tuple[HalfStep, HalfStep],
     model: Model,
-    state: tuple[Array, Array],
+    state: tuple[Array, Array, Array],
     prescribed: Mapping[str, Any] | None,
     order: int,
     contract: Array | None,
 ) -> Linearization:
-    """The chain rule over two halves F₁ and F₂, with arguments x = (q, p, forces, prescribed) of the whole step.
+    """The chain rule over two halves F₁ and F₂, with arguments x = (state, forces, prescribed) of the whole step.
 
     x₁ = X₁ x are the arguments of the first half, at whose end a prescribed coordinate is half-way, and x₂ = (F₁, forces,
     prescribed) those of the second, with derivative X₂; D is the derivative in parameters:
@@ -47,26 +47,25 @@ def linearize_halves(
     half_steps: functions of (state, prescribed, order, contract) that linearize the halves. Multipliers are those of the
     first half, at whose beginning they act.
     """
-    nv, q, middle = model.nv, state[0], None
+    q, middle = state[0], None
     if prescribed:
         middle = {name: 0.5 * (q[model.coordinates.index(name)] + float(end)) for name, end in prescribed.items()}
     first, last = half_steps
     one = first(state, middle, order if contract is None else 1, None)
-    two = last((one.q, one.p), prescribed, order, contract)
+    two = last((one.q, one.p, one.activation), prescribed, order, contract)
+    n = len(one.A)  # of the state
     J1, J2 = (np.hstack([lin.A, lin.B, lin.by_prescribed]) for lin in (one, two))
     X1 = _arguments_of_first_half(model, prescribed, J1.shape[1])
-    X2 = np.vstack([J1 @ X1, np.eye(J1.shape[1])[2 * nv :]])
+    X2 = np.vstack([J1 @ X1, np.eye(J1.shape[1])[n:]])
     second = hessian = None
     if two.second is not None and one.second is not None:
-        second = X2.T @ two.second @ X2 + np.tensordot(J2[:, : 2 * nv], X1.T @ one.second @ X1, 1)
+        second = X2.T @ two.second @ X2 + np.tensordot(J2[:, :n], X1.T @ one.second @ X1, 1)
     elif two.hessian is not None and contract is not None:
-        hessian_1 = first(state, middle, 2, J2[:, : 2 * nv].T @ contract).hessian
+        hessian_1 = first(state, middle, 2, J2[:, :n].T @ contract).hessian
         assert hessian_1 is not None
         hessian = X2.T @ two.hessian @ X2 + X1.T @ hessian_1 @ X1
     share = np.array([0.5 if name == "dt" else 1.0 for name in one.parameters])  # a half's dt is half of it
-    A, B, by_prescribed = (
-        np.ascontiguousarray(part) for part in np.split(J2 @ X2, [2 * nv, 2 * nv + one.B.shape[1]], axis=1)
-    )
+    A, B, by_prescribed = (np.ascontiguousarray(part) for part in np.split(J2 @ X2, [n, n + one.B.shape[1]], axis=1))
     return replace(
         two, A=A, B=B, by_prescribed=by_prescribed,
         by_parameters=(two.A @ one.by_parameters + two.by_parameters) * share,

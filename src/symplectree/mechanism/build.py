@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.elements import Element, ElementTables, Lowering
+from symplectree.elements.contract import TreeArrays
 from symplectree.errors import ModelError
 from symplectree.formula.pose_formula import PoseFormula
 from symplectree.joints import Joint, Prismatic
@@ -63,7 +64,7 @@ def build(mechanism: Mechanism) -> Model:
     if not bodies.name:
         raise ModelError("the mechanism has no coordinate: add a link with a joint that moves")
     locations = {"world": where[id(mechanism.world)]} | {f.name: where[id(f)] for f in mechanism.tree}
-    elements, tables = _lower_elements(mechanism, locations, joints, bodies.parent)
+    elements, tables = _lower_elements(mechanism, locations, joints, bodies)
     total = [merged(parts) for parts in bodies.masses]
     model = Model(
         coordinates=tuple(n for p in joints.values() for n in _coordinate_names(p.joint, p.joint.nq)),
@@ -210,7 +211,7 @@ def _coordinate_names(joint: Joint, count: int) -> list[str]:
 
 
 def _lower_elements(
-    mechanism: Mechanism, locations: dict[str, tuple[int, Array]], joints: dict[str, JointPlace], parents: list[int]
+    mechanism: Mechanism, locations: dict[str, tuple[int, Array]], joints: dict[str, JointPlace], bodies: _Bodies
 ) -> tuple[tuple[Element, ...], ElementTables]:
     def find_frame(name: str) -> tuple[int, Array]:
         if not isinstance(name, str) or name not in locations:
@@ -230,7 +231,13 @@ def _lower_elements(
             raise ModelError(unknown("coordinate", name, list(coordinates)))
         return coordinates[name]
 
-    into = Lowering(ElementTables(), find_frame, find_coordinates, joints, tuple(mechanism.shapes), parents)
+    tree = TreeArrays(
+        bodies.parent, [KINDS[k] for k in bodies.kind], bodies.axis, bodies.pitch, bodies.placement, bodies.q_start,
+        bodies.formulas,
+    )  # fmt: skip
+    into = Lowering(
+        ElementTables(), find_frame, find_coordinates, joints, tuple(mechanism.shapes), bodies.parent, tree=tree
+    )
     lowered: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):

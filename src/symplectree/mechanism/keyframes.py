@@ -24,6 +24,7 @@ class Keyframe:
     | --- | --- |
     | q, v | configuration and velocity, as `simulate` takes them: by name of joint or coordinate, or arrays |
     | controls | by name of input, or of coordinate or joint: constant forces that `simulate` takes when none are given |
+    | activation | by name of actuator: activations, as `simulate` takes them; zero where left out |
     | time | when the file says that it is [s]; runs start at 0 all the same |
 
     Of a Model (`model.keyframes`) q (nq,) and v (nv,) are arrays.
@@ -33,6 +34,7 @@ class Keyframe:
     v: Any = field(default_factory=dict)
     controls: Mapping[str, Any] = field(default_factory=dict)
     time: float = 0.0
+    activation: Mapping[str, Any] = field(default_factory=dict)
 
 
 def resolved(model: Model, given: Any) -> dict[str, Keyframe]:
@@ -44,6 +46,7 @@ def resolved(model: Model, given: Any) -> dict[str, Keyframe]:
 
 def _resolved(model: Model, name: Any, given: Any) -> Keyframe:
     from symplectree.dynamics.arguments import configuration, single, unusable, velocity, zero_quaternion
+    from symplectree.integrators.activation import start_activations
     from symplectree.integrators.forces import ForceSource
 
     if not isinstance(name, str) or not name:
@@ -60,6 +63,9 @@ def _resolved(model: Model, name: Any, given: Any) -> Keyframe:
         if not isinstance(given.controls, Mapping):
             raise ModelError(f"controls are {shown(given.controls)}; give numbers by name of input")
         ForceSource(model, given.controls, 1)
+        if not isinstance(given.activation, Mapping):
+            raise ModelError(f"activation is {shown(given.activation)}; give numbers by name of actuator")
+        start_activations(model, given.activation)
         time = array_or_empty(given.time)
         if time.shape != () or not np.isfinite(time):
             raise ModelError(f"time is {shown(given.time)}; give a number of seconds")
@@ -67,7 +73,8 @@ def _resolved(model: Model, name: Any, given: Any) -> Keyframe:
         raise ModelError(f"keyframe {name!r}: {error}") from None
     q.flags.writeable = v.flags.writeable = False
     controls: dict[str, Any] = {n: np.asarray(x, dtype=float).tolist() for n, x in given.controls.items()}
-    return Keyframe(q, v, controls, float(time))
+    activation = {name: float(value) for name, value in given.activation.items()}
+    return Keyframe(q, v, controls, float(time), activation)
 
 
 def keyframe_of(model: Model, name: str) -> Keyframe:

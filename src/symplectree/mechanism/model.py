@@ -27,18 +27,12 @@ if TYPE_CHECKING:
     from symplectree.symbolic.formula_code import FormulaCode
     from symplectree.symbolic.variational_step_code import StepCode
 
-KINDS = (
-    "revolute",
-    "prismatic",
-    "screw",
-    "ball",
-    "free",
-    "formula",
-)  # in the order of `enum class Kind` in core/model/model.hpp
+# In the order of `enum class Kind` in core/model/model.hpp.
+KINDS = ("revolute", "prismatic", "screw", "ball", "free", "formula")
 
 FOR_USERS = frozenset((
-    "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "elements", "rows", "gravity",
-    "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
+    "coordinates", "velocities", "nq", "nv", "neutral", "frames", "joints", "inputs", "activations", "elements", "rows",
+    "gravity", "full", "keyframes", "limits", "sensors", "text", "info", "compile", "compile_formulas", "with_parameters",
 ))  # fmt: skip
 
 
@@ -76,6 +70,7 @@ class Model:
     | frames | names of all frames, "world" first | |
     | joints | by name: the joint and where its coordinates lie | |
     | inputs | names given instead of numbers in forces and wrenches | |
+    | activations | names of actuators with a filter or integrator, whose activations are part of a run's state | |
     | elements | springs, dampers, loads, each with its name | |
     | rows | names of the constraint rows | |
     | gravity | acceleration in world axes | (3,), m/s² |
@@ -201,6 +196,11 @@ class Model:
             q[place.q] = place.joint.neutral
         q.flags.writeable = False
         return q
+
+    @cached_property
+    def activations(self) -> tuple[str, ...]:
+        """Names of the actuators whose control acts through a filter or an integrator."""
+        return tuple(str(self.elements[row.owner].name) for row in self.tables.actuators if row.dynamics)
 
     @cached_property
     def rows(self) -> tuple[str, ...]:

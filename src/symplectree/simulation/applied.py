@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.integrators.activation import acting
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
@@ -46,7 +47,13 @@ def states_of(trajectory: Trajectory, forces: Any = None) -> States:
 
 
 def _forces(trajectory: Trajectory, forces: Any) -> tuple[Array, Array]:
-    """Rows of tau and of inputs: one, or one for each state."""
+    """Rows of tau and of inputs, with activations in place of the controls that these follow: one, or one for each
+    state."""
+    tau, inputs = _controls(trajectory, forces)
+    return tau, acting(trajectory.model, inputs, trajectory.activations)
+
+
+def _controls(trajectory: Trajectory, forces: Any) -> tuple[Array, Array]:
     model, settings = trajectory.model, trajectory.settings
     if forces is None and trajectory.applied is not None:
         forces = trajectory.applied.forces

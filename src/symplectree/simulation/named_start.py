@@ -13,14 +13,17 @@ from symplectree.mechanism.model import Model
 UNSAID = 1e-6  # how far loops may be open, in digits that a file has rounded, without a word (rad, m)
 
 
-def named_start(model: Model, q0: Any, v0: Any, forces: Any, *, stacklevel: int = 3) -> tuple[Any, Any, Any]:
-    """(q0, v0, forces) as they are, or, where q0 is the name of a keyframe, its configuration with loops closed, and its
-    velocities and controls where these are None. Warns when a coordinate had to move by more than the file's rounding.
+def named_start(
+    model: Model, q0: Any, v0: Any, forces: Any, activation: Any, *, stacklevel: int = 3
+) -> tuple[Any, Any, Any, Any]:
+    """(q0, v0, forces, activation) as they are, or, where q0 is the name of a keyframe, its configuration with loops
+    closed, and its velocities, controls and activations where these are None. Warns when a coordinate had to move by more
+    than the file's rounding.
 
     Raises ModelError that lists the keyframes for another name, AssemblyError where the loops cannot be closed.
     """
     if not isinstance(q0, str):
-        return q0, v0, forces
+        return q0, v0, forces, activation
     keyframe = keyframe_of(model, q0)
     q = keyframe.q
     if model.rows and not np.all(start_errors(model, q) <= CLOSED):
@@ -34,4 +37,5 @@ def named_start(model: Model, q0: Any, v0: Any, forces: Any, *, stacklevel: int 
             )
     if v0 is None and np.any(keyframe.v):
         v0 = keyframe.v
-    return q, v0, dict(keyframe.controls) if forces is None and keyframe.controls else forces
+    forces = dict(keyframe.controls) if forces is None and keyframe.controls else forces
+    return q, v0, forces, dict(keyframe.activation) if activation is None else activation

@@ -40,12 +40,13 @@ class Recording:
         self.model, self.run, self.settings, self.prescribed = model, run, settings, prescribed
         self.steps, self.every = settings.steps, settings.save_every
         rows = -(-self.steps // self.every) + 1
-        size = 8 * rows * (model.nq + model.nv)
+        size = 8 * rows * (model.nq + model.nv + len(model.activations))
         try:
             if size > MOST_BYTES:
                 raise MemoryError
             self.q, self.x = np.empty((rows, model.nq)), np.empty((rows, model.nv))
             self.rates = np.empty((rows, model.nv if prescribed else 0))
+            self.activations = np.empty((rows, len(model.activations)))
         except MemoryError:
             raise ModelError(
                 f"the trajectory of {rows} states would take {size / 2**30:.3g} GiB; keep fewer with "
@@ -57,9 +58,9 @@ class Recording:
         self.impacts = np.zeros((0, IMPACT_COLUMNS))
         self.applied: Applied | None = None
         self.done = 0  # number of the step after which the last saved state was reached
-        self.q[0], self.x[0] = run.q, run.x
+        self.q[0], self.x[0], self.activations[0] = run.q, run.x, run.activation
         self._rate_rows(0)
-        self.restart = Restart(0, run.q.copy(), run.x.copy(), {})
+        self.restart = Restart(0, run.q.copy(), run.x.copy(), {}, run.activation.copy())
 
     def go_on(self, earlier: Trajectory, restart: Restart) -> None:
         """Take over what a run saved before, up to a step from which `run` goes on, by the same method or another."""
@@ -68,7 +69,8 @@ class Recording:
         before = restart.step // self.every + 1  # whole rows, the start included
         raw = earlier.v if self.run.second == "v" else earlier.p if earlier.raw is None else earlier.raw
         self.q[:before], self.x[:before] = earlier.q[:before], raw[:before]
-        self.q[rows - 1], self.x[rows - 1] = restart.q, restart.x
+        self.activations[:before] = earlier.activations[:before]
+        self.q[rows - 1], self.x[rows - 1], self.activations[rows - 1] = restart.q, restart.x, restart.activation
         for name, part in restart.recorded.items():
             table = self._table(name, part)
             table[: before - 1] = earlier.recorded[name][: before - 1]
@@ -94,7 +96,7 @@ class Recording:
         else:
             count, every, q, x = whole * self.every, self.every, self.q[row : row + whole], self.x[row : row + whole]
         q[:, 0] = np.nan
-        before = self.run.q.copy(), self.run.x.copy()
+        before = self.run.q.copy(), self.run.x.copy(), self.run.activation.copy()
         try:
             taken = self.run.advance(first, count, every, q, x)
         finally:
@@ -118,14 +120,14 @@ class Recording:
     def _explained(self, error: ConvergenceError) -> ConvergenceError:
         return explained(error, self.model, self.run, self.q[self.rows - 1], self.settings.dt)
 
-    def _look(self, first: int, every: int, before: tuple[Array, Array], new: slice) -> None:
+    def _look(self, first: int, every: int, before: tuple[Array, Array, Array], new: slice) -> None:
         """Raise ConvergenceError when a formula has a fault between the states from `before` on; what precedes is kept."""
         found = self.watch.first(np.concatenate([before[0][None], self.q[new]]))
         if found is None:
             return
         self.done = first + found[0] * every
         if self.done % self.every:  # within an interval: the state stands in the row that the new one has taken
-            self.q[new.start], self.x[new.start] = before
+            self.q[new.start], self.x[new.start], self.activations[new.start] = before
         time = self.done * self.settings.dt
         raise ConvergenceError(
             f"the step {self.done} (t = {time:.6g} s) leads across a fault: {found[1]}", step=self.done, time=time
@@ -137,7 +139,7 @@ class Recording:
         given: dict[str, Any] = {name: table[: rows - 1] for name, table in self.recorded.items()}
         if self.prescribed:
             given |= {"prescribed": self.prescribed.names, "rates": self.rates[:rows]}
-        given[self.run.second] = self.x[:rows]
+        given[self.run.second], given["activations"] = self.x[:rows], self.activations[:rows]
         settings = replace(self.settings, steps=self.steps)
         given |= {"settings": settings, "restart": self.restart, "impacts": self.impacts}
         made = Trajectory(self.model, self.times(0), self.q[:rows], **given)
@@ -153,14 +155,18 @@ class Recording:
         self.run.restart(self.done)
         row = self.rows - 2
         recorded = {name: table[row].copy() for name, table in self.recorded.items()}
-        self.restart = Restart(self.done, self.run.q.copy(), self.run.x.copy(), recorded)
+        run = self.run
+        self.restart = Restart(self.done, run.q.copy(), run.x.copy(), recorded, run.activation.copy())
 
     def _record(self, new: dict[str, Array], *, begun: bool) -> None:
-        """Add counts to those of their rows; of rows of numbers the first counts, which is there when one has `begun`."""
+        """Add counts to those of their rows; of activations the last counts, and of other rows of numbers the first, which
+        is there when one has `begun`."""
         ends = new.pop("ends", np.zeros(0, dtype=int))
         if not len(ends):
             return
         at = (-(-ends // self.every) - 1).astype(int)
+        if "activations" in new:
+            self.activations[at + 1] = new.pop("activations")
         for name, values in new.items():
             table = self._table(name, values[0])
             if values.ndim == 1:

@@ -42,6 +42,7 @@ class Restart:
     """A state from which a run goes on as if it had never stopped: every so many steps it forgets all else.
 
     x: velocities or momenta, as the method's runs keep them.
+    activation: of `model.activations`.
     recorded: what the method recorded (iterations, multipliers, …) of the row that this step lies in, by name; empty at
         the start.
     """
@@ -50,6 +51,7 @@ class Restart:
     q: Array
     x: Array
     recorded: Mapping[str, Array]
+    activation: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def method_from_text(text: str) -> Method:

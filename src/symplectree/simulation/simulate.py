@@ -54,6 +54,7 @@ def simulate(
     method: Method | None = None,
     forces: Any = None,
     prescribed: Any = None,
+    activation: Any = None,
     save_every: int = 1,
     progress: bool | float | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -62,8 +63,8 @@ def simulate(
 
     q0, v0: arrays, or mappings from names of coordinates or joints; what is not named is zero. v0 is rest when left out.
         {} is the neutral configuration, all coordinates zero.
-        q0 may be the name of a keyframe (`model.keyframes`): its loops are closed first, and its velocities and its
-        controls are then the defaults of v0 and forces. What is given counts alone.
+        q0 may be the name of a keyframe (`model.keyframes`): its loops are closed first, and its velocities, controls
+        and activations are then the defaults of v0, forces and activation. What is given counts alone.
     duration, dt: [s], always to be given; as many whole steps as fit into the duration are taken, and a warning says
         where the run ends when a part of one is left. No step is shortened: equal ones keep the energy without drift.
     method: how to step; `Variational()` when left out.
@@ -75,6 +76,8 @@ def simulate(
         `JointDamper` is, so that it settles at any step; other methods take functions as they are.
     prescribed: a mapping of coordinates (or joints) to functions of time, to arrays of values at the start and at each
         step's end, or to numbers; their motion is as given, and `Trajectory.prescribed_forces` is what it takes.
+    activation: of actuators with a filter or integrator (`model.activations`), at the start: numbers by name, or an
+        array; zero when left out.
     save_every: keep every so many steps, and the last, which may follow after fewer: then `t` ends with a shorter gap.
     progress: True shows a bar in the terminal; a number, when the run takes longer than so many seconds.
     out: a file (`.nc`; others are written at the end, see `Trajectory.save`) to which the run is written as it goes: at
@@ -92,13 +95,13 @@ def simulate(
     steps = _whole_steps(duration, dt)
     if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
         raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
-    q0, v0, forces = named_start(model, q0, v0, forces)
+    q0, v0, forces, activation = named_start(model, q0, v0, forces, activation)
     motion = Prescribed(model, prescribed, float(dt), steps)
     q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None, given=(q0, v0))
     for question in degree_questions(model, q0):
         warnings.warn(f"{question} Angles are in radians; np.radians(70) converts 70°", stacklevel=2)
-    source, method = ForceSource(model, forces, steps), chosen(method)
-    run = method.start(model, q, v, dt, source, motion)
+    source, method = ForceSource(model, forces, steps, activation), chosen(method)
+    run = started(method, model, (q, v), dt, source, motion)
     settings = Settings(
         float(dt),
         steps,
@@ -158,17 +161,34 @@ def resume(
         before, now = (", ".join(map(repr, names)) or "nothing" for names in (earlier.prescribed, motion.names))
         raise ModelError(f"the run in {path} prescribes {before}, not {now}; give the same names")
     if is_method(method, settings.method):
-        run = method.start(model, restart.q, np.zeros(model.nv), settings.dt, source, motion)
+        source.activation[:] = restart.activation
+        run = started(method, model, (restart.q, np.zeros(model.nv)), settings.dt, source, motion)
         run.q[:], run.x[:] = restart.q, restart.x
         run.restart(restart.step)
     else:
-        run = method.start(model, earlier.q[-1], earlier.v[-1], settings.dt, source, motion)
+        source.activation[:] = earlier.activations[-1]
+        run = started(method, model, (earlier.q[-1], earlier.v[-1]), settings.dt, source, motion)
         restart = _taken_over(earlier, run)
     settings = replace(settings, steps=steps, method=_text(run, method))
     recording = Recording(model, run, settings, motion)
     recording.go_on(earlier, restart)
     recording.applied = Applied(forces, motion)
     return _completed(recording, progress, path, in_file=round(earlier.t[-1] / settings.dt))
+
+
+def started(
+    method: Method, model: Model, state: tuple[Array, Array], dt: float, forces: ForceSource, prescribed: Prescribed
+) -> Run:
+    """The run that a method starts at (q, v); raises ModelError when it knows of no activations and the model has such."""
+    run = method.start(model, *state, dt, forces, prescribed)
+    if not hasattr(run, "activation"):
+        if model.activations:
+            raise ModelError(
+                f"the method {shown(method)} knows of no activations, and {model.activations[0]!r} has one; take another, "
+                "or leave its filter or integrator out"
+            )
+        run.activation = np.zeros(0)
+    return run
 
 
 def _text(run: Run, method: Method) -> str:
@@ -184,7 +204,7 @@ def _taken_over(earlier: Trajectory, run: Run) -> Restart:
         run.leave_out_impulses(step)
     run.restart(step)
     recorded = {name: table[-1] for name, table in earlier.recorded.items()} if step > 0 else {}
-    return Restart(step, run.q.copy(), run.x.copy(), recorded)
+    return Restart(step, run.q.copy(), run.x.copy(), recorded, run.activation.copy())
 
 
 def _completed(recording: Recording, progress: bool | float | None, out: Any, in_file: int | None = None) -> Trajectory:

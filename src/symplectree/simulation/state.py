@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from symplectree.constraints.assembly import assemble
 from symplectree.constraints.dynamics import project_velocity
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, ad
-from symplectree.mechanism.model import Model, unknown_coordinate
+from symplectree.mechanism.model import Model, unknown, unknown_coordinate
 from symplectree.validation import real_array, shown
 
 if TYPE_CHECKING:
@@ -28,16 +28,18 @@ class State:
     | --- | --- | --- |
     | t | time | (...), s |
     | q, v | configuration, velocity | (..., nq), (..., nv) |
+    | activations | of `model.activations` | (..., names) |
     | model | whose state it is | |
 
     `state["elbow"]`, `state.velocity("elbow")` and `state.pose("tip")` are as of a Trajectory;
-    `simulate(model, state.q, v0=state.v, …)` goes on from there.
+    `simulate(model, state.q, v0=state.v, activation=state.activations, …)` goes on from there.
     """
 
     model: Model
     t: Any
     q: Array
     v: Array
+    activations: Array = field(default_factory=lambda: np.zeros(0))
 
     def __getitem__(self, name: str) -> Any:
         return coordinate_of(self.model, self.q, name)
@@ -80,10 +82,19 @@ def velocity_of(model: Model, q: Array, v: Array, name: str) -> Array:
     raise ModelError(unknown_coordinate(model, name, known, "velocity"))
 
 
+def activation_of(model: Model, activations: Array, name: str) -> Array:
+    """One activation (...) of (..., names)."""
+    if name not in model.activations:
+        if name in model.inputs:
+            raise ModelError(f"{name!r} has no activation: it acts as its control says, at once")
+        raise ModelError(unknown("activation", name, list(model.activations)))
+    return activations[..., model.activations.index(name)].copy()
+
+
 def state_at(trajectory: Trajectory, t: Any) -> State:
     """See `Trajectory.at`. Between rows the increment δ from the first, q ⊕ δ, is the cubic with the positions and rates of
     both ends; its rates are V = φ(−ad_δ) δ', φ(x) = (eˣ − 1)/x, on joints with quaternions, and V = δ' on others. Loops
-    are closed from there."""
+    are closed from there. Activations go straight."""
     try:
         times = real_array(t)
     except TypeError:
@@ -98,7 +109,8 @@ def state_at(trajectory: Trajectory, t: Any) -> State:
     rows = [_between(trajectory, float(x)) for x in np.clip(times, saved[0], saved[-1]).ravel()]
     q = np.array([row[0] for row in rows]).reshape(*times.shape, model.nq)
     v = np.array([row[1] for row in rows]).reshape(*times.shape, model.nv)
-    return State(model, times[()], q, v)
+    columns = [np.interp(times, saved, column) for column in trajectory.activations.T]
+    return State(model, times[()], q, v, np.stack(columns, axis=-1) if columns else np.zeros((*times.shape, 0)))
 
 
 def _between(trajectory: Trajectory, t: float) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from weakref import proxy
 import numpy as np
 
 from symplectree.integrators import Run
+from symplectree.integrators.activation import acting
 from symplectree.lie import Array
 from symplectree.simulation.run_record import Settings
 from symplectree.simulation.trajectory import Trajectory
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class StepRecord:
-    """Rows of t, q and v, one for the state at reset and one for each step since."""
+    """Rows of t, q, v and activations, one for the state at reset and one for each step since."""
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = proxy(stepper)
-        self._rows: list[tuple[float, Array, Array]] = []
+        self._rows: list[tuple[float, Array, Array, Array]] = []
 
     def begin(self, t: float, run: Run) -> None:
         """Forget all rows; keep the state now."""
@@ -31,15 +32,15 @@ class StepRecord:
 
     def add(self, t: float, run: Run) -> None:
         """Keep the state now."""
-        self._rows.append((t, run.q.copy(), run.velocity()))
+        self._rows.append((t, run.q.copy(), run.velocity(), run.activation.copy()))
 
     def trajectory(self) -> Trajectory:
         """All rows. Forces that a control loop gave are not known to it, so that it cannot be resumed."""
         stepper, rows = self._stepper, self._rows
         _ = stepper.q  # refuses what was never reset
-        t, q, v = (np.array([row[k] for row in rows]) for k in range(3))
+        t, q, v, activations = (np.array([row[k] for row in rows]) for k in range(4))
         settings = Settings(stepper.dt, len(rows) - 1, 1, repr(stepper.method), None, None)
-        return Trajectory(stepper.model, t, q, v=v, settings=settings)
+        return Trajectory(stepper.model, t, q, v=v, activations=activations, settings=settings)
 
 
 def measured(stepper: Stepper, sensor: str | Sensor) -> Array:
@@ -51,6 +52,7 @@ def measured(stepper: Stepper, sensor: str | Sensor) -> Array:
     q, v, count = stepper.q, stepper.v, round(stepper.t / stepper.dt)
     memory = None if source.laws is None else np.array(source.laws.memory())
     tau, inputs = (np.array(x)[None] for x in source.at(stepper.t, 0 if source.is_fixed else count, q, v, stepper.dt))
+    inputs = acting(model, inputs, stepper.activations)
     if memory is not None:
         source.laws.recall(memory)
     given = motion.acceleration(stepper.t)[None] if motion else None

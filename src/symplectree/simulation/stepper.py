@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +22,11 @@ from symplectree.mechanism.model import Model, unknown
 from symplectree.simulation.moved_coordinate import MovedCoordinate, given_as_numbers
 from symplectree.simulation.named_start import named_start
 from symplectree.simulation.recording import restart_interval
-from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state
+from symplectree.simulation.simulate import SLICE, chosen, consistent_start, initial_state, started
+from symplectree.simulation.state import activation_of
 from symplectree.simulation.step_record import StepRecord, measured
 from symplectree.simulation.trajectory import Trajectory
+from symplectree.simulation.turn import Turn
 from symplectree.validation import check_seconds, required_dt, shown
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class StepperState:
     | method | that chose itself an order, if it did |
     | memory | what else the next steps depend on, such as the steps before, from which the next is guessed |
     | tau, inputs | forces of the last step |
+    | activation | of `model.activations` |
     | laws | what controllers remember |
     | moved | where coordinates that were prescribed as numbers are |
     | controls | of the keyframe at which it was reset by name: forces of steps that are given none |
@@ -61,6 +63,7 @@ class StepperState:
     laws: Array
     moved: dict[str, Array]
     controls: Any = None
+    activation: Array = field(default_factory=lambda: np.zeros(0))
 
 
 class Stepper:
@@ -75,6 +78,7 @@ class Stepper:
     | --- | --- |
     | t | time since reset [s] |
     | q, v, p | configuration, velocity, momentum; copies, which the next step leaves alone |
+    | activations, activation(name) | of actuators with a filter or integrator, `model.activations` |
     | state | all of it, to `restore` |
 
     method: how to step; `Variational()` when left out.
@@ -116,7 +120,7 @@ class Stepper:
         self._interval = restart_interval(model)
         self._loop = core.StepLoop(self.dt, self._interval)
         self._take = self._loop.step
-        self._turn, self._chunk = _Turn(self._loop), 1  # how many steps fit between two looks at the clock
+        self._turn, self._chunk = Turn(self._loop), 1  # how many steps fit between two looks at the clock
         self._started: Run | None = None
         self._controls: Any = None
         self._kept = StepRecord(self) if record else None
@@ -128,20 +132,20 @@ class Stepper:
         if not model.rows and valued:
             self.reset(model.neutral)
 
-    def reset(self, q: Any, v: Any = None) -> None:
-        """Start anew at t = 0 from (q, v), given as for `simulate`; rest when v is left out.
+    def reset(self, q: Any, v: Any = None, *, activation: Any = None) -> None:
+        """Start anew at t = 0 from (q, v) and activations, given as for `simulate`; rest and zero when these are left out.
 
-        q may be the name of a keyframe, whose velocities then count when v is left out, and whose controls are the forces
-        of all steps that are given none. Prescribed coordinates stay where they are.
+        q may be the name of a keyframe, whose velocities and activations then count when they are left out, and whose
+        controls are the forces of all steps that are given none. Prescribed coordinates stay where they are.
         """
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
-            q, v, controls = named_start(self.model, q, v, None)
+            q, v, controls, activation = named_start(self.model, q, v, None, activation)
             given = q, v
             q, v = initial_state(self.model, q, v)
             q, v = consistent_start(self.model, q, v, self._prescribed, told=given[1] is None, given=given)
-            self._forces = ForceSource(self.model, self._given["forces"], 1)  # controllers begin anew
+            self._forces = ForceSource(self.model, self._given["forces"], 1, activation)  # controllers begin anew
             self._start(self.method, q, v)
             self._begin_count(0)
             self._set_controls(controls)
@@ -202,6 +206,7 @@ class Stepper:
             return StepperState(
                 step=self._loop.count, q=run.q.copy(), x=run.x.copy(), method=method, memory=run.memory(),
                 tau=source.tau.copy(), inputs=source.inputs.copy(), laws=laws, moved=moved, controls=self._controls,
+                activation=run.activation.copy(),
             )  # fmt: skip
 
     def restore(self, state: StepperState) -> None:
@@ -210,13 +215,14 @@ class Stepper:
         with self._turn:
             same = isinstance(state, StepperState) and state.q.shape == (self.model.nq,)
             same = same and state.x.shape == (self.model.nv,) and set(state.moved) == set(self._moved)
+            same = same and state.activation.shape == (len(self.model.activations),)
             if not same or (state.method != self.method and getattr(self.method, "order", None) != "auto"):
                 raise ModelError("this is no state of a stepper of this model, method and prescribed coordinates")
             for name, motion in self._moved.items():
                 motion.end = state.moved[name].copy()
                 motion.hold()
             self._start(state.method, state.q, np.zeros(self.model.nv))
-            self._run.q[:], self._run.x[:] = state.q, state.x
+            self._run.q[:], self._run.x[:], self._run.activation[:] = state.q, state.x, state.activation
             self._run.restart(state.step)
             self._run.recall(state.memory)
             self._attach()
@@ -239,7 +245,7 @@ class Stepper:
         return self.__copy__()  # models do not change
 
     def _start(self, method: Method, q: Array, v: Array) -> None:
-        self._started = method.start(self.model, q, v, self.dt, self._forces, self._prescribed)
+        self._started = started(method, self.model, (q, v), self.dt, self._forces, self._prescribed)
         self._attach()
 
     def _set_controls(self, controls: dict[str, Any] | None) -> None:
@@ -261,7 +267,7 @@ class Stepper:
         plain = not self._may_raise and not self._prescribed and self._kept is None
         alone = plain and getattr(run, "native", None) is not None
         if alone:
-            self._loop.attach(run.native, self._forces.native_rows(0, 1), run.q, run.x)
+            self._loop.attach(run.native, self._forces.native_rows(0, 1), run.q, run.x, run.activation)
         self._turn.leaves_open = alone
 
     def _step_with_python(self, forces: Any, n: Any, prescribed: Mapping[str, Any] | None) -> None:
@@ -311,21 +317,26 @@ class Stepper:
         rows = steps if self._may_raise else 1
         states = np.empty((rows + 1, self.model.nq)), np.empty((rows + 1, self.model.nv))
         states[0][0], states[1][0] = run.q, run.x
+        activations = [run.activation.copy()]
         states[0][1:, 0] = np.nan
         done = -1
         try:
             done = run.advance(first, steps, steps // rows, states[0][1:], states[1][1:])
         finally:
+            if len(activations[0]):
+                activations += list(run.statistics().get("activations", ()))
             run.counts.clear()  # a loop may go on for ever
             taken = done
             if done < 0:
                 written = int(np.count_nonzero(~np.isnan(states[0][1:, 0])))
                 run.q[:], run.x[:] = states[0][written], states[1][written]
+                run.activation[:] = activations[min(written, len(activations) - 1)]
                 taken = written * (steps // rows)
             self._loop.count = first + taken
         if self._watch and (found := self._watch.first(states[0][: taken + 1])) is not None:
             count = self._loop.count = first + found[0]
             run.q[:], run.x[:] = states[0][found[0]], states[1][found[0]]  # the state before the fault
+            run.activation[:] = activations[found[0]]
             run.restart(count)
             why = f"the step {count} (t = {self.t:.6g} s) leads across a fault: {found[1]}"
             raise ConvergenceError(why, step=count, time=self.t)
@@ -366,6 +377,14 @@ class Stepper:
         return velocity
 
     @property
+    def activations(self) -> Array:
+        return self._run.activation.copy()
+
+    def activation(self, name: str) -> float:
+        """That of one actuator now; raises ModelError for one that has none."""
+        return float(activation_of(self.model, self.activations, name))
+
+    @property
     def p(self) -> Array:
         run = self._run
         if run.second == "p" and not self.model.rows and not self._prescribed:
@@ -378,22 +397,3 @@ def _restored(kind: type[Stepper], arguments: Any, given: Any, state: StepperSta
     if state is not None:
         stepper.restore(state)
     return stepper
-
-
-class _Turn:
-    """One thread at a time, and nothing that a step calls; nor does the core take steps by itself meanwhile."""
-
-    def __init__(self, loop: Any) -> None:
-        self._lock, self._inside, self._loop = threading.RLock(), False, loop
-        self.leaves_open = False  # may the core take steps when the turn is over?
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        if self._inside:
-            self._lock.release()
-            raise ModelError("the stepper is inside a step, which has called this function; use it after the step")
-        self._inside, self._loop.open = True, False
-
-    def __exit__(self, *_: object) -> None:
-        self._inside, self._loop.open = False, self.leaves_open
-        self._lock.release()

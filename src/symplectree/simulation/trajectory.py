@@ -17,7 +17,7 @@ from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
 from symplectree.simulation.contact_record import Contacts, contact_solution, contacts_of, impacts_of
-from symplectree.simulation.state import State, coordinate_of, state_at, velocity_of
+from symplectree.simulation.state import State, activation_of, coordinate_of, state_at, velocity_of
 from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Trajectory:
     | p | momenta, M(q) v | (K+1, nv) |
     | energy, kinetic, potential | with springs and rotors | (K+1,) J |
     | momentum | angular about the world's origin, and linear, world axes | (K+1, 6) |
+    | activations | of actuators with a filter or integrator, `model.activations` | (K+1, names) |
     | multipliers | forces of the constraint rows (`model.rows`) at t[:-1]: Dhᵀλ acts on the mechanism | (K, rows) |
     | constraint_error | largest constraint row in its own unit | (K+1,) |
     | prescribed, prescribed_forces | names of prescribed coordinates; forces at t[:-1] that move them | (K, names) |
@@ -48,8 +49,8 @@ class Trajectory:
     | t_forces | the times of multipliers and prescribed_forces, t[:-1] | (K,) s |
 
     `traj["elbow"]` is the course of a coordinate, `traj.velocity("elbow")` its velocity, `traj.pose("tip")` that of a
-    frame, `traj.sensor("imu")` what a sensor shows; `traj[10:20]` are some of the rows, `traj[-1]` is one of them,
-    and `traj.at(3.2)` a state between.
+    frame, `traj.activation("servo")` that of an actuator, `traj.sensor("imu")` what a sensor shows; `traj[10:20]` are some
+    of the rows, `traj[-1]` is one of them, and `traj.at(3.2)` a state between.
 
     A run keeps t, q and v or p; everything else is computed on first use, for all rows at once.
     """
@@ -68,6 +69,7 @@ class Trajectory:
         prescribed: tuple[str, ...] = (),
         prescribed_forces: Array | None = None,
         rates: Array | None = None,
+        activations: Array | None = None,
         settings: Settings | None = None,
         restart: Restart | None = None,
         impacts: Any = (),
@@ -80,6 +82,7 @@ class Trajectory:
         self.prescribed = prescribed
         self.prescribed_forces = prescribed_forces if prescribed_forces is not None else np.zeros((len(t) - 1, 0))
         self._multipliers, self.rates = multipliers, rates
+        self.activations = activations if activations is not None else np.zeros((len(t), len(model.activations)))
         self.settings, self.restart = settings, restart
         self.impacts = impacts_of(model, impacts)
         self.applied: Applied | None = None  # forces and prescribed motions, as long as they are known
@@ -120,7 +123,7 @@ class Trajectory:
                 f"a trajectory of {len(self)} states has no {shown(which)}; give the name of a coordinate, the number of a "
                 "row or a slice, or use at(t) for a time"
             ) from None
-        return State(self.model, self.t[row], self.q[row].copy(), self.v[row].copy())
+        return State(self.model, self.t[row], self.q[row].copy(), self.v[row].copy(), self.activations[row].copy())
 
     def _rows(self, which: slice) -> Trajectory:
         rows = np.arange(len(self))[which]
@@ -139,8 +142,8 @@ class Trajectory:
         rates = None if self.rates is None else self.rates[rows]
         kept = (self.impacts.t >= self.t[rows[0]]) & (self.impacts.t <= self.t[rows[-1]])
         part = Trajectory(
-            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates, settings=settings,
-            impacts=self.impacts.rows[kept],
+            self.model, self.t[rows], self.q[rows], **some, prescribed=self.prescribed, rates=rates,
+            activations=self.activations[rows], settings=settings, impacts=self.impacts.rows[kept],
         )  # fmt: skip
         part.applied = self.applied
         return part
@@ -157,6 +160,10 @@ class Trajectory:
     def velocity(self, name: str) -> Array:
         """The course of one velocity (K+1,), that of a coordinate that follows included, or of a joint's (K+1, nv)."""
         return velocity_of(self.model, self.q, self.v, name)
+
+    def activation(self, name: str) -> Array:
+        """The course of one actuator's activation (K+1,); raises ModelError for one that has none."""
+        return activation_of(self.model, self.activations, name)
 
     @property
     def t_forces(self) -> Array:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from symplectree.elements.rows import LineRow, Row
+from symplectree.elements.rows import ActuatorRow, LineRow, Row
 from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
 from symplectree.formula.run_tape import run_tape
@@ -79,17 +80,42 @@ def _value(value: float, gain: float, source: int, inputs: Sequence[Scalar]) -> 
 def _add_limits(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar], out: Vector) -> None:
     """Add what limits of actuators change of their forces (core/elements/actuator.hpp)."""
     for a in model.tables.actuators:
-        if not np.isfinite([*a.control_range, *a.force_range]).any():
+        within = a.activation_range if a.dynamics else a.control_range
+        if not np.isfinite([*within, *a.force_range]).any():
             continue
         rows = model.tables.transmissions[a.first : a.first + a.count]
-        free = add(float(a.bias), mul(float(a.gain), inputs[a.input]))
-        for row in rows:
-            rate = mul(a.by_rate * row.factor, v[row.v])
-            free = add(free, rate if row.q < 0 else add(rate, mul(a.by_length * row.factor, q[row.q])))
-        beyond = sub(_clamped(inputs[a.input], a.control_range), inputs[a.input])
+        free = _unlimited(a, rows, q, v, inputs[a.input])
+        beyond = sub(_clamped(inputs[a.input], within), inputs[a.input])
         change = sub(_clamped(add(free, mul(float(a.gain), beyond)), a.force_range), free)
         for row in rows:
             out[row.v] = add(out[row.v], mul(float(row.factor), change))
+    for limit in model.tables.force_limits:
+        total = _joint_total(model, limit.v, q, v, inputs)
+        out[limit.v] = add(out[limit.v], sub(_clamped(total, limit.force_range), total))
+
+
+def _joint_total(
+    model: Model, joint: int, q: Sequence[Scalar], v: Sequence[Scalar], inputs: Sequence[Scalar]
+) -> Scalar:
+    """The force of all actuators together on one velocity, each within its own limits."""
+    total: Scalar = 0.0
+    for a in model.tables.actuators:
+        rows = model.tables.transmissions[a.first : a.first + a.count]
+        on = [row.factor for row in rows if row.v == joint]
+        if on:
+            u = _clamped(inputs[a.input], a.activation_range if a.dynamics else a.control_range)
+            force = _clamped(_unlimited(a, rows, q, v, u), a.force_range)
+            total = add(total, mul(float(sum(on)), force))
+    return total
+
+
+def _unlimited(a: ActuatorRow, rows: Sequence[Any], q: Sequence[Scalar], v: Sequence[Scalar], u: Scalar) -> Scalar:
+    """The force of an actuator under the control u, without its limit."""
+    force = add(float(a.bias), mul(float(a.gain), u))
+    for row in rows:
+        rate = mul(a.by_rate * row.factor, v[row.v])
+        force = add(force, rate if row.q < 0 else add(rate, mul(a.by_length * row.factor, q[row.q])))
+    return force
 
 
 def _clamped(x: Scalar, limits: Sequence[float]) -> Scalar:

@@ -74,7 +74,7 @@ def labels(name: str, count: int) -> list[str]:
     if count == 1:
         return [name]
     letters = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "xz", "yz")}
-    if name.endswith(".armature"):
+    if name.endswith((".armature", ".bias", ".gear")):
         return [f"{name}.{i}" for i in range(count)]
     return [f"{name}.{letter}" for letter in letters[count]]
 

@@ -82,9 +82,13 @@ def _require_plain(model: Model) -> None:
                 f"element {name!r} is a force function, for which no step is compiled; use the model as it is"
             )
     for row in tables.actuators:
-        if np.isfinite([*row.control_range, *row.force_range]).any():
+        limits = [*row.force_range, *(() if row.dynamics else row.control_range)]
+        if np.isfinite(limits).any():
             name = model.elements[row.owner].name
             raise ModelError(f"actuator {name!r} has limits, for which no step is compiled; use the model as it is")
+    for limit in tables.force_limits:
+        name = model.elements[limit.owner].name
+        raise ModelError(f"element {name!r} limits forces, for which no step is compiled; use the model as it is")
     if model.rows:
         raise ModelError(
             f"constraint {model.rows[0]!r} closes a loop, for which no step is compiled; use the model as it is"

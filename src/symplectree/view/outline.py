@@ -4,11 +4,13 @@ A link is drawn as the shortest bars that join everything fixed to it: its joint
 (so the points that constraints and springs hold), its centre of mass.
 """
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from symplectree.elements import Cable
 from symplectree.elements.rows import DistanceRow, LineRow, PointRow
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
@@ -64,7 +66,8 @@ def outline(model: Model) -> Outline:
     joints += [place for row in model.tables.point_rows for place in _ends(row) if place[0] >= 0]
     tables = model.tables
     rows: list[PointRow | DistanceRow | LineRow] = [*tables.point_rows, *tables.distance_rows, *tables.lines]
-    held = [_ends(row) for row in rows]
+    cables = _cables(model)
+    held = [*(_ends(row) for row in rows), *cables]
     supports += [place for pair in held for place in pair if place[0] == -1]
     bars = [
         (_place(body, a), _place(body, b))
@@ -76,7 +79,7 @@ def outline(model: Model) -> Outline:
         joints=tuple(dict.fromkeys(joints)),
         supports=tuple(dict.fromkeys(supports)),
         rails=tuple(rails),
-        strings=tuple(_ends(row) for row in model.tables.distance_rows),
+        strings=(*(_ends(row) for row in model.tables.distance_rows), *cables),
         springs=tuple(_ends(row) for row in model.tables.lines),
         masses=tuple(masses),
         weights=tuple(weights),
@@ -131,6 +134,17 @@ def _shortest_tree(points: list[Array]) -> list[tuple[Array, Array]]:
 
 def _ends(row: PointRow | DistanceRow | LineRow) -> tuple[Place, Place]:
     return _place(row.a.body, row.a.at), _place(row.b.body, row.b.at)
+
+
+def _cables(model: Model) -> list[tuple[Place, Place]]:
+    """The straight pieces of cables."""
+    out: list[tuple[Place, Place]] = []
+    for element in model.elements:
+        if isinstance(element, Cable):
+            frames = [model.find_frame(name) for name in element.frames]
+            ends = [_place(int(model.frame_body[k]), model.frame_offset[k][:3, 3]) for k in frames]
+            out += itertools.pairwise(ends)
+    return out
 
 
 def _place(body: int, point: Array) -> Place:

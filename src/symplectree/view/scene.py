@@ -1,8 +1,8 @@
 """What to draw: solids fixed to bodies, and lines between them, from the model alone (JM09 V-E).
 
-Links become rods between their joints and frames, masses become spheres or boxes of the same inertia, joints, supports and
-points that constraints hold are marked; wires, springs and rails are lines. Shapes of the model's own, as robot files
-have them, take the place of what would be drawn for their body.
+Links become rods between their joints and frames, masses become spheres or boxes of the same inertia; joints, supports,
+points that constraints hold and what actuators drive are marked; wires, springs and rails are lines. Shapes of the model's
+own, as robot files have them, take the place of what would be drawn for their body.
 """
 
 from bisect import bisect_left
@@ -19,6 +19,7 @@ from symplectree.elements.rows import PointRow
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
 from symplectree.mechanism.shapes import GREY, Shape
+from symplectree.view.drives import drive_marks
 from symplectree.view.guides import Track, guide, net, tracks, triangles, visited_points
 from symplectree.view.layers import Layers, layers
 from symplectree.view.machines import parts, pistons
@@ -94,7 +95,7 @@ def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
     clad |= {solid.body for solid in machine}
     masses = [solid for solid in _masses(model, radius, size, flat) if solid.body not in clad]
     automatic = [*_rods(model, plan, radius, flat), *masses, *_marks(model, plan, radius, flat), *machine]
-    automatic += _rails(model, plan, visited, radius, size)
+    automatic += [*_rails(model, plan, visited, radius, size), *drive_marks(model, radius)]
     lines = [
         *(Line("wire", a, b, 0.35 * radius) for a, b in plan.strings),
         *(Line("spring", a, b, 1.6 * radius) for a, b in plan.springs),

@@ -23,7 +23,7 @@ class Sticks:
     | joints | where links are joined to others, by joints or by points that coincide | (j, 3) m |
     | supports | where the world holds links, constraints, springs and strings | (s, 3) m |
     | rails | from the base of each sliding joint to where it is | (r, 2, 3) m |
-    | strings | both ends of each distance that is kept | (d, 2, 3) m |
+    | strings | both ends of each distance that is kept, and of each piece of a cable | (d, 2, 3) m |
     | springs | both ends of each spring or damper between frames | (k, 2, 3) m |
     | masses, weights | centres of mass, and the masses | (m, 3) m, (m,) kg |
     | paths | curves that joints move along, and lines on surfaces | (n, 3) m each |

@@ -1,21 +1,19 @@
-"""Actuators and fixed tendons of MJCF as our elements.
+"""Actuators of MJCF as our elements.
 
 | in the file | becomes |
 | --- | --- |
-| motor, position, velocity, general with fixed gain on a hinge, a slide or a fixed tendon | Motor, PositionServo, VelocityServo, Actuator of the same name, with gear, control range and force range; `actuatorfrcrange` of a joint with one actuator joins its force range |
+| motor, position, velocity, general with fixed gain on a hinge, a slide or a fixed tendon | Motor, PositionServo, VelocityServo, Actuator of the same name, with gear, control range and force range; `actuatorfrcrange` of a joint with one actuator joins its force range, and of one with several is a ForceLimit |
+| filter, filterexact, integrator, actrange | `filter` [s], `integrator`, `activation_range` of these; actearly says nothing about continuous motion |
 | motor or general without bias on a ball joint | Motor on its three velocities |
 | motor or general at a site | Thruster |
-| fixed tendon with stiffness or damping | Tendon |
-| equality of fixed tendons | FormulaConstraint |
 | gravcomp | SpatialWrench, which carries the weight or part of it |
 
-The input of an actuator with first-order dynamics (filter, integrator) is its activation; that it follows a control is
-left out, and said. Others are named in the one warning: muscles, adhesion, gains that depend on the state, other
-transmissions, spatial tendons.
+Others are named in the one warning: muscles, adhesion, gains that depend on the state, other transmissions, among them
+spatial tendons.
 """  # noqa: E501
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,60 +21,26 @@ import numpy as np
 from symplectree.elements import (
     Actuator,
     Element,
-    FormulaConstraint,
+    ForceLimit,
     Motor,
     PositionServo,
     SpatialWrench,
-    Tendon,
     Thruster,
     VelocityServo,
 )
 from symplectree.io.robots.limits import is_limited
-from symplectree.io.robots.poses import angle
 from symplectree.io.robots.reading import Reading, new_name
-from symplectree.io.robots.tree import joint_kind, reference_value
+from symplectree.io.robots.tendons import Sum
+from symplectree.io.robots.tree import joint_kind
 
-
-@dataclass(frozen=True)
-class Sum:
-    """A length of coordinates: names and coefficients, as a joint or a fixed tendon has it."""
-
-    coordinates: tuple[str, ...]
-    coefficients: tuple[float, ...]
-
-
-def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
-    """Add the springs and dampers of fixed tendons; returns all fixed tendons by name, and notes the others."""
-    found: dict[str, Sum] = {}
-    for tendon in r.spec.tendons:
-        length = _fixed_length(tendon, joints)
-        if length is None:
-            r.note("tendons that are not fixed", [tendon.name])
-            continue
-        found[tendon.name] = length
-        k, c = (float(np.atleast_1d(x)[0]) for x in (tendon.stiffness, tendon.damping))
-        if k or c:
-            name = new_name(tendon.name or "tendon", r.element_names)
-            rest = _rest_length(tendon, length, joints)
-            r.mechanism.add(
-                Tendon(
-                    length.coordinates, coefficients=length.coefficients, stiffness=k, rest=rest, damping=c, name=name
-                )
-            )
-        r.note("limits of tendons", [tendon.name] if is_limited(tendon, "limited", "range") else [])
-        r.note("dry friction of tendons", [tendon.name] if tendon.frictionloss else [])
-        r.note("armature of tendons", [tendon.name] if tendon.armature else [])
-    return found
+FASTEST = 1e-15  # s: the least time constant of a filter, as MuJoCo has it
 
 
 def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -> None:
     """Add all actuators that can be represented, and note the others by name."""
-    import mujoco
-
     compiled = r.compiled if any(_needs_compiler(actuator) for actuator in r.spec.actuators) else None
     alone = _driven_by_one(r, tendons)
-    limited = [joint for name, joint in joints.items() if _joint_limit(joint) is not None and name not in alone]
-    r.note("limits of the force of several actuators on a joint", [joint.name for joint in limited])
+    _add_force_limits(r, joints, alone)
     for index, actuator in enumerate(r.spec.actuators):
         name = new_name(actuator.name or f"{actuator.target}", r.element_names)
         element, reason = _element(r, actuator, joints, tendons, compiled, index)
@@ -89,10 +53,56 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
             gear = float(actuator.gear[0])
             span = sorted(x / gear for x in limit)
             element = replace(element, force_range=_within(element.force_range, (span[0], span[1])))  # type: ignore[attr-defined, call-arg]
+        element = _within_tendon(r, actuator, element)
         r.mechanism.add(replace(element, name=name))
         r.inputs.append(name)
-        if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
-            r.note("how activations follow controls (inputs are activations)", [name])
+        for what in ("delay", "damping", "armature"):
+            r.note(f"{what} of actuators", [name] if np.any(getattr(actuator, what, 0)) else [])
+
+
+def _within_tendon(r: Reading, actuator: Any, element: Element) -> Element:
+    """The actuator with the limit of its tendon, which is one of all actuators on it."""
+    import mujoco
+
+    if actuator.trntype != mujoco.mjtTrn.mjTRN_TENDON:
+        return element
+    tendon = next(tendon for tendon in r.spec.tendons if tendon.name == actuator.target)
+    if not is_limited(tendon, "actfrclimited", "actfrcrange"):
+        return element
+    sharing = [a for a in r.spec.actuators if a.trntype == actuator.trntype and a.target == actuator.target]
+    if len(sharing) > 1:
+        r.note("limits of the force of several actuators on a tendon", [tendon.name])
+        return element
+    span = _within(element.force_range, _pair(tendon.actfrcrange))  # type: ignore[attr-defined]
+    return replace(element, force_range=span)  # type: ignore[call-arg]
+
+
+def active_inputs(r: Reading) -> list[str | None]:
+    """Of each actuator of the file with an activation: the name that it has here, None where it was left out."""
+    import mujoco
+
+    pairs = zip(r.spec.actuators, r.inputs, strict=False)
+    return [name for actuator, name in pairs if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE]
+
+
+def _add_force_limits(r: Reading, joints: dict[str, Any], alone: set[str]) -> None:
+    """Add limits of what several actuators do to a joint together."""
+    import mujoco
+
+    kinds = mujoco.mjtTrn
+    plain = (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT, kinds.mjTRN_TENDON)
+    others = [actuator for actuator in r.spec.actuators if actuator.trntype not in plain]
+    for name, joint in joints.items():
+        limit = _joint_limit(joint)
+        if limit is None or name in alone or not list(r.spec.actuators):
+            continue
+        if others or joint_kind(joint) not in ("hinge", "slide"):
+            r.note("limits of the force of several actuators on a joint", [joint.name])
+        elif not limit[0] < limit[1]:
+            r.note("limits of the force on joints that are not in order", [joint.name])
+        else:
+            own = new_name(f"{name}.limit", r.element_names)
+            r.mechanism.add(ForceLimit(name, force_range=limit, name=own))
 
 
 def add_gravity_compensation(r: Reading) -> None:
@@ -110,44 +120,6 @@ def add_gravity_compensation(r: Reading) -> None:
         frame = place.frame.frame(new_name(f"{body.name}.centre", r.frame_names), at=centre)
         force = tuple(float(-body.gravcomp * mass * g) for g in r.spec.option.gravity)
         r.mechanism.add(SpatialWrench(frame.name, force=force))  # type: ignore[arg-type]
-
-
-def add_tendon_equality(r: Reading, equality: Any, tendons: dict[str, Sum], joints: dict[str, Any], name: str) -> None:
-    """ℓ₁ − ℓ₁⁰ = Σ cᵢ (ℓ₂ − ℓ₂⁰)ⁱ, or ℓ₁ − ℓ₁⁰ = c₀ without a second tendon; lengths ⁰ are those of the reference."""
-    named = [equality.name1, *([equality.name2] if equality.name2 else [])]
-    if any(tendon not in tendons for tendon in named):
-        r.note("equalities of tendons that are not fixed", [name])
-        return
-    lengths = [tendons[tendon] for tendon in named]
-    coordinates = tuple(dict.fromkeys(c for length in lengths for c in length.coordinates))
-    polynomial = tuple(map(float, r.numbers(f"equality {name}", equality.data[:5])))
-    references = tuple(
-        sum(c * reference_value(joints[q]) for q, c in zip(length.coordinates, length.coefficients, strict=True))
-        for length in lengths
-    )
-    weights = tuple(
-        tuple(dict(zip(length.coordinates, length.coefficients, strict=True)).get(q, 0.0) for q in coordinates)
-        for length in lengths
-    )
-    r.mechanism.add(FormulaConstraint(_TendonEquality(weights, references, polynomial), coordinates=coordinates))
-
-
-@dataclass(frozen=True)
-class _TendonEquality:
-    weights: tuple[tuple[float, ...], ...]
-    references: tuple[float, ...]
-    polynomial: tuple[float, ...]
-
-    def __call__(self, q: Any) -> Any:
-        stretched = [
-            sum(w * q[i] for i, w in enumerate(own) if w) - zero
-            for own, zero in zip(self.weights, self.references, strict=True)
-        ]
-        x = stretched[1] if len(stretched) > 1 else 0.0
-        value: Any = 0.0
-        for coefficient in reversed(self.polynomial):
-            value = value * x + coefficient
-        return stretched[0] - value
 
 
 def _element(
@@ -175,6 +147,7 @@ def _element(
         return None, "whose bias is no affine function"
     limits: dict[str, Any] = dict(_ranges(r, actuator, compiled, index))
     gear = r.numbers(f"actuator {actuator.name!r}", actuator.gear)
+    limits |= _activation(r, actuator)
     if actuator.trntype == mujoco.mjtTrn.mjTRN_SITE:
         return _thruster(r, actuator, gear * gain[0], bias, limits)
     length = _driven(actuator, joints, tendons, gear, bool(np.any(bias)))
@@ -199,19 +172,38 @@ def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, Any]) -> Eleme
     return Actuator(**place, gain=gain, bias=(b0, b1, b2), **limits)
 
 
+def _activation(r: Reading, actuator: Any) -> dict[str, Any]:
+    """How the force follows the control, as our elements say it."""
+    import mujoco
+
+    kinds = mujoco.mjtDyn
+    if actuator.dyntype == kinds.mjDYN_NONE:
+        return {}
+    found: dict[str, Any] = {}
+    if is_limited(actuator, "actlimited", "actrange"):
+        found["activation_range"] = _pair(actuator.actrange)
+    if actuator.dyntype == kinds.mjDYN_INTEGRATOR:
+        return found | {"integrator": True}
+    time_constant = float(r.numbers(f"dynprm of actuator {actuator.name!r}", actuator.dynprm[0]))
+    return found | {"filter": max(time_constant, FASTEST)}
+
+
 def _thruster(r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[str, Any]) -> tuple[Element | None, str]:
+    import mujoco
+
     if actuator.refsite:
         return None, "between two sites"
     if np.any(bias) or actuator.target not in r.sites or not np.any(wrench):
         return None, "at sites, with a bias"
-    control = limits.get("control_range")
-    if (force := limits.get("force_range")) is not None:
+    if (force := limits.pop("force_range", None)) is not None:
+        if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE:
+            return None, "at sites, with an activation and a range of force"
         gain = float(actuator.gainprm[0])
         span = sorted(x / gain for x in force)
-        control = _within(control, (span[0], span[1]))
+        limits["control_range"] = _within(limits.get("control_range"), (span[0], span[1]))
     fx, fy, fz, tx, ty, tz = map(float, wrench)
     frame = r.sites[actuator.target].name
-    return Thruster(frame, force=(fx, fy, fz), torque=(tx, ty, tz), control_range=control), ""
+    return Thruster(frame, force=(fx, fy, fz), torque=(tx, ty, tz), **limits), ""
 
 
 def _driven(actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], gear: Any, biased: bool) -> Sum | None:
@@ -280,31 +272,3 @@ def _joint_limit(joint: Any) -> tuple[float, float] | None:
 def _needs_compiler(actuator: Any) -> bool:
     """Does it have numbers that only MuJoCo's compiler knows: damping by its ratio, the range of its joint?"""
     return bool(actuator.inheritrange or (actuator.biasprm[2] > 0 and actuator.biasprm[1] == -actuator.gainprm[0]))
-
-
-def _fixed_length(tendon: Any, joints: dict[str, Any]) -> Sum | None:
-    """Σ coefficient · q of a fixed tendon; None of one through sites, or through joints that are none of ours."""
-    import mujoco
-
-    parts: dict[str, float] = {}
-    for wrap in tendon.path:
-        if wrap.type != mujoco.mjtWrap.mjWRAP_JOINT or wrap.target.name not in joints:
-            return None
-        if joint_kind(wrap.target) not in ("hinge", "slide"):
-            return None
-        parts[wrap.target.name] = parts.get(wrap.target.name, 0.0) + float(wrap.coef)
-    return Sum(tuple(parts), tuple(parts.values())) if parts else None
-
-
-def _rest_length(tendon: Any, length: Sum, joints: dict[str, Any]) -> float | tuple[float, float]:
-    """The spring's length, that where joints are at rest when the file leaves it out."""
-    lower, upper = map(float, tendon.springlength)
-    if lower == upper == -1:
-        pairs = zip(length.coordinates, length.coefficients, strict=True)
-        return sum(c * _at_rest(joints[name]) for name, c in pairs)
-    return lower if upper in (-1, lower) else (lower, upper)
-
-
-def _at_rest(joint: Any) -> float:
-    """Where a joint's spring is at rest, which is where tendons are as well."""
-    return float(angle(joint.springref, joint.compiler) if joint_kind(joint) == "hinge" else joint.springref)

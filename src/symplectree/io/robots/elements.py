@@ -13,10 +13,11 @@ from symplectree.elements import (
     PointConstraint,
     WeldConstraint,
 )
-from symplectree.io.robots.actuators import add_actuators, add_gravity_compensation, add_tendon_equality, add_tendons
+from symplectree.io.robots.actuators import add_actuators, add_gravity_compensation
 from symplectree.io.robots.poses import angle, placed
 from symplectree.io.robots.reading import BodyPlace, Reading, new_name
 from symplectree.io.robots.spring_dampers import resolve_spring_dampers
+from symplectree.io.robots.tendons import add_tendon_equality, add_tendons
 from symplectree.io.robots.tree import joint_kind, reference_value
 from symplectree.lie import inverse, pose, quaternion_matrix
 from symplectree.mechanism.mechanism import Frame

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.io.robots.actuators import active_inputs
 from symplectree.io.robots.reading import Reading, new_name
 from symplectree.io.robots.tree import joint_kind
 from symplectree.lie import Array, quaternion_matrix
@@ -37,17 +38,18 @@ def add_keyframes(r: Reading) -> None:
     names = {key.name for key in r.spec.keys if key.name}
     for i, key in enumerate(r.spec.keys):
         name = key.name or new_name(f"key{i + 1}", names)
-        qpos, qvel, ctrl = (np.array(x, dtype=float).ravel() for x in (key.qpos, key.qvel, key.ctrl))
-        sizes = (qpos.size, nq), (qvel.size, nv), (ctrl.size, len(r.spec.actuators))
+        given = key.qpos, key.qvel, key.ctrl, key.act
+        qpos, qvel, ctrl, act = (np.array(x, dtype=float).ravel() for x in given)
+        active = active_inputs(r)
+        sizes = (qpos.size, nq), (qvel.size, nv), (ctrl.size, len(r.spec.actuators)), (act.size, len(active))
         if any(given not in (0, own) for given, own in sizes):
             r.note("keyframes whose numbers are not as many as the model has", [name])
             continue
-        if np.any(np.array(key.act)):
-            r.note("states of actuators in keyframes", [name])
         q, v = _state(r, places, qpos, qvel, name)
         controls = {own: float(u) for own, u in zip(r.inputs, ctrl, strict=False) if own is not None}
         time = float(r.numbers(f"the time of keyframe {name!r}", key.time))
-        r.mechanism.keyframes[name] = Keyframe(r.mechanism.initial | q, v, controls, time)
+        activation = {own: float(a) for own, a in zip(active, act, strict=False) if own is not None}
+        r.mechanism.keyframes[name] = Keyframe(r.mechanism.initial | q, v, controls, time, activation)
     if "home" in r.mechanism.keyframes:
         r.mechanism.initial = dict(r.mechanism.keyframes["home"].q)
 

@@ -1,20 +1,29 @@
 """Actuators and tendons of a mechanism in MJCF: general actuators on joints, fixed tendons and sites."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from symplectree.elements import Tendon, Thruster
+from symplectree.elements import Cable, Tendon, Thruster
 from symplectree.elements.actuator import Drive
 from symplectree.io.robots.writing import Element, numbers, sub_element
 from symplectree.mechanism.model import Model
 
 
 def write_actuator(
-    model: Model, joints: dict[str, Element], parts: dict[str, Element], element: Drive | Thruster | Tendon, name: str
+    model: Model, joints: dict[str, Element], parts: dict[str, Element], element: Any, name: str
 ) -> bool:
     """Add an actuator or tendon; False where MuJoCo has no joint for it."""
     if isinstance(element, Thruster):
         given = {"gear": numbers((*element.force, *element.torque)), "site": str(element.frame)}
-        sub_element(parts["actuator"], "motor", given | _range("ctrlrange", element.control_range), name=name)
+        given |= _range("ctrlrange", element.control_range) | _activation(element)
+        sub_element(parts["actuator"], "general", given, name=name)
+        return True
+    if isinstance(element, Cable):
+        rest = element.rest if isinstance(element.rest, Sequence) else (element.rest, element.rest)
+        given = {"stiffness": numbers(element.stiffness), "damping": numbers(element.damping)}
+        spatial = sub_element(parts["tendon"], "spatial", given | {"springlength": numbers(rest)}, name=name)
+        for frame in element.frames:
+            sub_element(spatial, "site", site=frame)
         return True
     if isinstance(element, Tendon):
         if not _are_plain(joints, element.coordinates):
@@ -38,6 +47,7 @@ def _drive(model: Model, joints: dict[str, Element], parts: dict[str, Element], 
     given = {"gainprm": numbers(row.gain), "biastype": "affine"}
     given |= {"biasprm": numbers((row.bias, row.by_length, row.by_rate))}
     given |= _range("ctrlrange", element.control_range) | _range("forcerange", element.force_range)
+    given |= _activation(element)
     if len(names) == 1:
         given |= {"joint": names[0], "gear": numbers(gears[0])}
     else:
@@ -45,6 +55,16 @@ def _drive(model: Model, joints: dict[str, Element], parts: dict[str, Element], 
         _fixed(parts["tendon"], f"{name}.length", names, gears, {})
     sub_element(parts["actuator"], "general", given, name=name)
     return True
+
+
+def _activation(element: Drive | Thruster) -> dict[str, str]:
+    """How the force follows the control."""
+    if element.filter is None and not element.integrator:
+        return {}
+    given = _range("actrange", element.activation_range)
+    if element.integrator:
+        return given | {"dyntype": "integrator"}
+    return given | {"dyntype": "filterexact", "dynprm": numbers(element.filter)}
 
 
 def _are_plain(joints: dict[str, Element], names: Sequence[str]) -> bool:

@@ -7,9 +7,10 @@
 | frame | a site, or a body where something hangs on it |
 | mass | inertial; MuJoCo asks for more than zero of every body that moves, and gets 1e-13 kg and kg·m² |
 | JointSpring, JointDamper, JointForce, Spring, Damper | stiffness, damping, motors, tendons between sites |
-| actuators, Thruster, Tendon | general actuators, motors at sites, fixed tendons |
+| actuators, Thruster, Tendon, Cable | general actuators, motors at sites, fixed and spatial tendons |
 | GearConstraint, PointConstraint, WeldConstraint | equalities, which are soft in MuJoCo |
-| `m.initial` | the keyframe `home` |
+| `m.initial`, `m.keyframes` | the keyframe `home`; keyframes, with controls and activations |
+| ForceLimit | actuatorfrcrange of the joint |
 | shapes | geoms without mass; those that are not drawn in group 3 |
 | JointLimit, JointFriction, Contact | range, frictionloss, contact pairs: soft in MuJoCo, and nothing bounces |
 
@@ -24,8 +25,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from symplectree.elements import (
+    Cable,
     Contact,
     Damper,
+    ForceLimit,
     GearConstraint,
     JointDamper,
     JointForce,
@@ -42,6 +45,7 @@ from symplectree.elements.actuator import Drive
 from symplectree.io.robots.loops import holds_points
 from symplectree.io.robots.mjcf_actuators import write_actuator
 from symplectree.io.robots.mjcf_contacts import geom_names, write_contact, write_stop
+from symplectree.io.robots.mjcf_keyframes import write_keyframes
 from symplectree.io.robots.writing import (
     Element,
     Writing,
@@ -86,7 +90,8 @@ def write_mjcf(mechanism: Mechanism, path: str | PathLike[str], *, stacklevel: i
     if len(asset):
         root.insert(2, asset)
     _elements(w, root, model, geoms)
-    _keyframe(w, root)
+    frames = {frame.joint.name: frame for frame in w.mechanism.tree if frame.joint.nv}
+    write_keyframes(root, model, _home(w, root), lambda name, q: _free_pose(w, frames[name], q))
     w.save(root, file, stacklevel + 1)
 
 
@@ -128,6 +133,9 @@ def _marked(w: Writing) -> dict[str, set[str]]:
         if isinstance(element, Spring | Damper | PointConstraint | WeldConstraint):
             for name in (element.a, element.b):
                 ends.setdefault(str(name), set()).add("site")
+        elif isinstance(element, Cable):
+            for name in element.frames:
+                ends.setdefault(name, set()).add("site")
         elif isinstance(element, Thruster):
             ends.setdefault(str(element.frame), set()).add("site")
     return ends
@@ -208,12 +216,16 @@ def _elements(w: Writing, root: Element, model: Model, geoms: dict[int, str]) ->
             written = _on_joint(w, joints, element)
         elif isinstance(element, JointForce):
             written = _motor(joints, parts["actuator"], element, name)
-        elif isinstance(element, Drive | Thruster | Tendon):
+        elif isinstance(element, Cable | Drive | Thruster | Tendon):
             written = write_actuator(model, joints, parts, element, name)
         elif isinstance(element, JointLimit | JointFriction):
             written = write_stop(w, joints, element, name)
         elif isinstance(element, Contact):
             written = write_contact(w, model, parts["contact"], element, name, geoms)
+        elif isinstance(element, ForceLimit):
+            written = element.coordinate in joints
+            if written:
+                joints[element.coordinate].set("actuatorfrcrange", numbers(element.force_range))
         elif isinstance(element, Spring | Damper):
             written = _tendon(parts["tendon"], element, name)
         else:
@@ -282,11 +294,11 @@ def _equality(w: Writing, joints: dict[str, Element], equality: Element, element
     return False
 
 
-def _keyframe(w: Writing, root: Element) -> None:
-    """Where the mechanism starts, in MuJoCo's order: that of the bodies in the file."""
+def _home(w: Writing, root: Element) -> list[float] | None:
+    """Where the mechanism starts, in MuJoCo's order: that of the bodies in the file; None where it does not say."""
     initial = w.mechanism.initial
     if not initial:
-        return
+        return None
     places = {frame.joint.name: (frame, place(frame)) for frame in w.mechanism.tree if frame.joint.nv}
     qpos: list[float] = []
     for joint in root.iter("joint"):
@@ -303,8 +315,13 @@ def _keyframe(w: Writing, root: Element) -> None:
             qpos += [float(x) for x in value]
         else:
             qpos.append(float(initial.get(name, value[int(index)] if len(value) > 1 else 0.0)))
-    keyframe = sub_element(root, "keyframe")
-    sub_element(keyframe, "key", name="home", qpos=numbers(qpos))
+    return qpos
+
+
+def _free_pose(w: Writing, frame: Frame, q: Array) -> Array:
+    """The seven coordinates of a free joint as MuJoCo has them, in the world."""
+    T = _ground_pose(w, frame) @ pose(quaternion_matrix(q[3:]), q[:3])
+    return np.concatenate([T[:3, 3], _quaternion(T[:3, :3])])
 
 
 def _ground_pose(w: Writing, frame: Frame) -> Array:
