@@ -1,0 +1,64 @@
+"""Starts of a robot at which joints are beyond their limits or shapes overlap, which runs keep, but do not let grow."""
+
+from typing import Any
+
+import numpy as np
+
+from symplectree.errors import SymplectreeError
+from symplectree.io.robots.reading import Reading, listed
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+OVERLAP = 1e-4  # m or rad, that is worth a word: files are rounded
+
+
+def start_overlaps(r: Reading) -> list[str]:
+    """A sentence on what is beyond a limit or overlaps where the robot starts, or at a keyframe: the largest first."""
+    if not r.mechanism.elements:
+        return []
+    try:
+        model = r.mechanism.build()
+    except SymplectreeError:  # build() by the user says it
+        return []
+    tables = model.full.tables
+    if not tables.joint_limits and not tables.contact_pairs:
+        return []
+    starts = {"": _start(model, dict(r.mechanism.initial))} | {name: key.q for name, key in model.keyframes.items()}
+    worst: dict[str, float] = {}
+    where: dict[str, str] = {}
+    for name, q in starts.items():
+        for what, depth in _overlaps(model, np.asarray(q)).items():
+            if depth > worst.get(what, OVERLAP):
+                worst[what], where[what] = depth, name
+    found = sorted(worst, key=lambda what: -worst[what])
+    if not found:
+        return []
+    texts = [what + (f" at keyframe {where[what]!r}" if where[what] else "") for what in found]
+    return [f"overlapping at the start, which runs keep but do not let grow: {listed(texts)}"]
+
+
+def _start(model: Model, given: dict[str, Any]) -> Array:
+    q = np.array(model.neutral)
+    for name, value in given.items():
+        q[model.joints[name].q] = value
+    return q
+
+
+def _overlaps(model: Model, q: Array) -> dict[str, float]:
+    """By what it is: how far beyond its limit a joint is, or how deep shapes overlap [rad or m]."""
+    import symplectree._core as core
+
+    full = model.full
+    limits, contacts = core.contacts_nearby(full.native, np.ascontiguousarray(model.tree_coordinates(q)), -OVERLAP)
+    found: dict[str, float] = {}
+    for index, gap in limits:
+        row = full.tables.joint_limits[index]
+        found[f"{full.coordinates[row.q]} is {-gap:.3g} beyond its limit"] = -gap
+    deepest: dict[tuple[int, int], float] = {}
+    for index, gap in contacts:
+        pair = full.tables.contact_pairs[index]
+        deepest[pair.a, pair.b] = max(-gap, deepest.get((pair.a, pair.b), 0.0))
+    for (a, b), depth in deepest.items():
+        one, two = (model.shapes[full.tables.shapes[row]].name for row in (a, b))
+        found[f"{one} is {1e3 * depth:.3g} mm in {two}"] = depth
+    return found
