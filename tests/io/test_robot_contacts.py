@@ -127,6 +127,19 @@ def test_overlap_at_the_start(tmp_path):
     assert np.ptp(traj.q[:, 2]) < 1e-9
 
 
+def test_links_that_overlap_each_other_at_the_start_do_not_collide(tmp_path):
+    joint, geom = '<joint axis="0 1 0"/>', '<geom name="{}" size="0.1"/>'
+    chain = f'<body pos="0 0 1"><freejoint/>{geom.format("one")}<body pos="0.3 0 0">{joint}{geom.format("two")}'
+    chain += f'<body pos="-0.25 0 0">{joint}{geom.format("three")}</body></body></body>'
+    with pytest.warns(UserWarning, match="because they overlap at the start: contacts of one and three"):
+        m = st.load(in_file(tmp_path, mjcf(FLOOR + chain)))
+    model = m.build()
+    assert {model.shapes[model.tables.shapes[p.a]].name for p in model.tables.contact_pairs} == {"floor"}
+    assert len(model.tables.contact_pairs) == 3
+    traj = st.simulate(model, m.initial or model.neutral, duration=0.1, dt=0.002)
+    assert np.all(np.isfinite(traj.q))
+
+
 def test_ball_rolls_down_as_in_mujoco(tmp_path):
     """A ball on a slope of 0.3 with friction 1 rolls: 5/7 g sin θ; MuJoCo's stiff contact within 1e-3 of the way."""
     body = '<geom name="slope" type="plane" size="0 0 1" euler="0 16.7 0"/>'

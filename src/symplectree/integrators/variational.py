@@ -13,11 +13,13 @@ from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.activation import acting
 from symplectree.integrators.cheapest_order import cheapest_order
+from symplectree.integrators.compositions import COMPOSITIONS, LOBATTO
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.native_run import NativeRun
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
+from symplectree.integrators.solving import check_solving
 from symplectree.integrators.stability import fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -28,32 +30,6 @@ ORDERS = (2, 4, 6, 8, 12, 16)
 SOLVERS = ("newton", "riqn", "broyden", "dense")
 IMPACTS = ("located", "stepped")
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")
-# Compositions of the second-order step, with constraints or prescribed coordinates where stages do not serve: fractions
-# of a step (Hairer, Lubich, Wanner, V.3.2: Suzuki (1990); of orders 6 and 8 Kahan and Li (1997)).
-_SUZUKI = 1 / (4 - 4 ** (1 / 3))
-_KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
-_KAHAN_LI_8 = (
-    0.13020248308889008087881763,
-    0.56116298177510838456196441,
-    -0.38947496264484728640807860,
-    0.15884190655515560089621075,
-    -0.39590389413323757733623154,
-    0.18453964097831570709183254,
-    0.25837438768632204729397911,
-    0.29501172360931029887096624,
-)
-COMPOSITIONS = {
-    2: (1.0,),
-    4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
-    6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
-    8: (*_KAHAN_LI_8, 1 - 2 * sum(_KAHAN_LI_8), *reversed(_KAHAN_LI_8)),
-}
-# Lobatto's nodes in a step by order: where its stages are, and the weight of the last (Hairer, Lubich, Wanner, II.1.4).
-LOBATTO = {
-    4: ((0.0, 0.5, 1.0), 1 / 6),
-    6: ((0.0, 0.5 - 0.05**0.5, 0.5 + 0.05**0.5, 1.0), 1 / 12),
-    8: ((0.0, 0.5 - (3 / 28) ** 0.5, 0.5, 0.5 + (3 / 28) ** 0.5, 1.0), 1 / 20),
-}
 FEW = 8  # velocities of the tree up to which, by benchmarks/constrained_orders.py, Lobatto's pair is cheaper at order 4
 FINEST = 20  # how often a step may be halved to be accurate
 # Accuracies of many stages that are asked for at least: longer steps would end where the iteration no longer finds the
@@ -170,16 +146,6 @@ def native_options(method: Any, tol: float, effort: int = 1) -> Any:
         order=method.order,
         located=getattr(method, "impacts", "located") == "located",
     )
-
-
-def check_solving(method: Any) -> None:
-    """Raise ModelError when a method's tol, max_iterations or substeps cannot be used."""
-    if method.tol is not None and not (is_positive(method.tol) and method.tol < 1):
-        raise ModelError(f"tol is {method.tol!r}; give a number between 0 and 1")
-    for name, least, most in (("max_iterations", 1, 10000), ("substeps", 0, 30)):
-        value = getattr(method, name)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
 
 
 class VariationalRun(NativeRun):

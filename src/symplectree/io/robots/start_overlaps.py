@@ -1,9 +1,15 @@
-"""Starts of a robot at which joints are beyond their limits or shapes overlap, which runs keep, but do not let grow."""
+"""Starts of a robot at which joints are beyond their limits or shapes overlap, which runs keep, but do not let grow.
 
+Links that overlap each other where the robot starts do so by design, as covers and their joints do: these pairs are left
+out.
+"""
+
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from symplectree.elements import Contact
 from symplectree.errors import SymplectreeError
 from symplectree.io.robots.reading import Reading, listed
 from symplectree.lie import Array
@@ -23,6 +29,9 @@ def start_overlaps(r: Reading) -> list[str]:
     tables = model.full.tables
     if not tables.joint_limits and not tables.contact_pairs:
         return []
+    left_out = _leave_out(r, model)
+    if left_out:
+        model = r.mechanism.build()
     starts = {"": _start(model, dict(r.mechanism.initial))} | {name: key.q for name, key in model.keyframes.items()}
     worst: dict[str, float] = {}
     where: dict[str, str] = {}
@@ -31,10 +40,39 @@ def start_overlaps(r: Reading) -> list[str]:
             if depth > worst.get(what, OVERLAP):
                 worst[what], where[what] = depth, name
     found = sorted(worst, key=lambda what: -worst[what])
+    said = [f"left out, because they overlap at the start: contacts of {listed(left_out)}"] if left_out else []
     if not found:
-        return []
+        return said
     texts = [what + (f" at keyframe {where[what]!r}" if where[what] else "") for what in found]
-    return [f"overlapping at the start, which runs keep but do not let grow: {listed(texts)}"]
+    return [*said, f"overlapping at the start, which runs keep but do not let grow: {listed(texts)}"]
+
+
+def _leave_out(r: Reading, model: Model) -> list[str]:
+    """Take pairs of links that overlap each other at the start out of the contacts; which ones."""
+    import symplectree._core as core
+
+    full = model.full
+    q = _start(model, dict(r.mechanism.initial))
+    _, contacts = core.contacts_nearby(full.native, np.ascontiguousarray(model.tree_coordinates(q)), -OVERLAP)
+    bad: dict[frozenset[str], str] = {}
+    for index, _ in contacts:
+        pair = full.tables.contact_pairs[index]
+        rows = [full.tables.collision_shapes[k] for k in (pair.a, pair.b)]
+        one, two = (str(model.shapes[full.tables.shapes[k]].name) for k in (pair.a, pair.b))
+        if all(row.at.body >= 0 for row in rows):
+            bad[frozenset((one, two))] = f"{one} and {two}"
+    if not bad:
+        return []
+    elements = []
+    for element in r.mechanism.elements:
+        if not isinstance(element, Contact) or not element.pairs:
+            elements.append(element)
+            continue
+        groups = [(a, *(b for b in others if frozenset((a, b)) not in bad)) for a, *others in element.pairs]
+        if kept := tuple(group for group in groups if len(group) > 1):
+            elements.append(replace(element, pairs=kept))
+    r.mechanism.elements[:] = elements
+    return list(bad.values())
 
 
 def _start(model: Model, given: dict[str, Any]) -> Array:
