@@ -225,8 +225,7 @@ void bind_options(nb::module_& module) {
            nb::arg("action") = usual.action, nb::arg("alpha") = usual.alpha, nb::arg("retraction") = usual.retraction,
            nb::arg("solver") = usual.solver, nb::arg("guess") = usual.guess, nb::arg("tolerance") = usual.tolerance,
            nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps,
-           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order,
-           nb::arg("located") = usual.located);
+           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order, nb::arg("located") = usual.located);
   nb::class_<StepCode>(module, "StepCode")
       .def(nb::new_(&step_code), nb::kw_only(), nb::arg("direction"), nb::arg("check"), nb::arg("work"));
 }
@@ -297,7 +296,8 @@ void bind_variational(nb::module_& module) {
              r.carry(memory);
              if (!memory.at_end()) throw std::invalid_argument("too many numbers");
            })
-      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last call.
+      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last
+      // call.
       .def("take_impacts",
            [](Run& r) {
              const InUse used(r);

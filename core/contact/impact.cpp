@@ -33,8 +33,7 @@ bool Impact::solve(const std::vector<ImpactPart>& parts, const std::vector<doubl
   if (!reflect(moved, reflected)) return false;
   const std::vector<double> stopped = x;
   const auto mix = [&](auto e) {
-    for (int i = 0; i < rows_; ++i)
-      trace.restitution[i] = e(i), x[i] = e(i) * reflected[i] + (1 - e(i)) * stopped[i];
+    for (int i = 0; i < rows_; ++i) trace.restitution[i] = e(i), x[i] = e(i) * reflected[i] + (1 - e(i)) * stopped[i];
   };
   mix([&](int i) { return parts[i].restitution; });
   const std::vector<double> v = after(u, x);

@@ -10,15 +10,16 @@
 namespace symplectree {
 namespace {
 
-constexpr int kIterations = 40;      // of the impulses of a step
-constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kStill = 1e-13, kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
+constexpr int kIterations = 40;    // of the impulses of a step
+constexpr double kSolved = 1e-11;  // of impulses, relative to the largest
+constexpr double kStill = 1e-13,
+                 kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
 constexpr double kTold = 1e-11;          // changes of gaps and displacements that say something of the slope [m or rad]
-constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
-constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
-constexpr int kPatience = 3;         // iterations with a slope of steps before
-constexpr double kResting = 1e-9;    // rates of gaps that count as rest [m/s or rad/s]
-constexpr int kEvents = 16;          // impacts that are located in one step
+constexpr double kTouching = 1e-10;      // gaps that count as closed [m or rad]
+constexpr double kOverlap = 1e-12;       // that is left alone [m or rad]
+constexpr int kPatience = 3;             // iterations with a slope of steps before
+constexpr double kResting = 1e-9;        // rates of gaps that count as rest [m/s or rad/s]
+constexpr int kEvents = 16;              // impacts that are located in one step
 
 // Forces that do not see the impulse at a step's beginning: there they are those of the velocity without it.
 class BeforeImpulse final : public ForceSource {
@@ -94,8 +95,8 @@ bool ContactRun::step(double t, double h, const ForceSource& forces, const Presc
 
 bool ContactRun::advance(const Span& whole) {
   Span left = whole;
-  double elapsed = 0;       // of `left`, where the last impact was, of a step that is taken as a whole
-  bool reflected = false;   // is `start_` where a reflected motion would have begun?
+  double elapsed = 0;      // of `left`, where the last impact was, of a step that is taken as a whole
+  bool reflected = false;  // is `start_` where a reflected motion would have begun?
   for (int event = 0;; ++event) {
     if (!reflected && !find_closed() && located_) {  // they touch and approach: an impact at once
       if (!impact(left, 0, left.h)) return false;
@@ -226,7 +227,7 @@ bool ContactRun::take(const Span& span, bool only_closed) {
     before = remains;
     last_x_ = x_, last_y_ = y_;
     if (!problem_.solve() && small && !grown) return keep_impulses(), true;  // redundant rows differ by rounding
-    x_ = problem_.x;  // or the best there is
+    x_ = problem_.x;                                                         // or the best there is
   }
   return false;
 }
@@ -432,7 +433,7 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
       }
       const bool contact = part.source == Unilateral::Source::Contact;
       impacts->push_back({span.t + elapsed, begun_, contact ? 1 : 0, part.index, x[at],
-                                 contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
+                          contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
     }
     at += n;
   }

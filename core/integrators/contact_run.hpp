@@ -8,8 +8,8 @@
 // momenta. So positions do not drift apart, friction that holds does not creep, and where nothing touches, steps are
 // those of the other run, whatever its order.
 //
-// x is found by a quasi-Newton iteration, ∂y/∂x ≈ J ∂q'/∂p Jᵀ by Newton's matrix of the step, or else h J M⁻¹ Jᵀ (LLPS16's
-// approximation of it), corrected by what the steps themselves show (Broyden), and kept from step to step.
+// x is found by a quasi-Newton iteration, ∂y/∂x ≈ J ∂q'/∂p Jᵀ by Newton's matrix of the step, or else h J M⁻¹ Jᵀ
+// (LLPS16's approximation of it), corrected by what the steps themselves show (Broyden), and kept from step to step.
 //
 // Impacts are located in time, where asked for: at the instant t when a gap closes the momentum changes as impact.hpp
 // says. In free flight without dissipation the step is then taken as a whole from Φ₋ₜ ∘ R ∘ Φₜ (z) (after Pekarek and
@@ -20,9 +20,9 @@
 #include <memory>
 
 #include "contact/contact_matrix.hpp"
+#include "contact/contact_trace.hpp"
 #include "contact/impact.hpp"
 #include "contact/unilateral.hpp"
-#include "contact/contact_trace.hpp"
 #include "integrators/run_interface.hpp"
 #include "integrators/state_dynamics.hpp"
 
@@ -98,12 +98,12 @@ class ContactRun final : public Run {
   std::unique_ptr<Run> run_;
   bool located_, conservative_;
   double begun_ = 0;  // when the present step began
-  double still_;  // what may be left of gaps and displacements, where no less is found [m or rad]
+  double still_;      // what may be left of gaps and displacements, where no less is found [m or rad]
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
   RunState start_, first_;
-  Workspace<double> begin_, end_;           // poses at the beginning and at the end of a step, where there are contacts
-  std::vector<Unilateral> active_;          // with impulses in this step, held at its beginning
+  Workspace<double> begin_, end_;   // poses at the beginning and at the end of a step, where there are contacts
+  std::vector<Unilateral> active_;  // with impulses in this step, held at its beginning
   ContactTrace* trace_ = nullptr;
   std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
   bool stays_ = false;                      // did the last impact leave something at rest?

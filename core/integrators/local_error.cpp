@@ -8,9 +8,8 @@
 namespace symplectree {
 
 LocalError::LocalError(const Model& m, bool turning)
-    : m_(m), turning_(turning),
-      dissipative_(m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m) || !m.actuators.empty() ||
-                   m.has_unilateral()),
+    : m_(m), turning_(turning), dissipative_(m.user_forces || !m.joint_dampers.empty() || has_damped_pairs(m) ||
+                                             !m.actuators.empty() || m.has_unilateral()),
       limited_(has_limited_actuators(m)), weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv),
       middle_(m.nq) {
   m.for_pairs([&](const auto& row) { pair_springs_ |= row.elastic(); });

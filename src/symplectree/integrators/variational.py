@@ -379,7 +379,7 @@ class VariationalRun(NativeRun):
         if self.has_stages:
             return ConvergenceError(
                 f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}; take a smaller dt, or "
-                f"order 2{self._fault()}",
+                f"order 2, which names the worst coordinate{self._fault()}",
                 step=step,
                 time=step * self.dt,
             )
