@@ -99,8 +99,8 @@ class Pair:
         }
 
 
-def compiled(path: Path) -> Any:
-    """MuJoCo's model without contact, limits and dry friction; None for a part of a robot."""
+def compiled(path: Path, *, contact: bool = False) -> Any:
+    """MuJoCo's model, without contact, limits and dry friction unless these are asked for; None for a part of a robot."""
     mujoco.set_mju_user_warning(lambda message: None)
     try:
         there = mujoco.MjModel.from_xml_path(str(path))
@@ -114,7 +114,7 @@ def compiled(path: Path) -> Any:
         except (OSError, ValueError):
             return None
     there.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
-    for flag in OFF:
+    for flag in [] if contact else OFF:
         there.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
     return there if there.nv else None
 

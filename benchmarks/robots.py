@@ -1,6 +1,7 @@
 """Every robot in MJCF that the packages of the extra `robots` bring: read, compared with MuJoCo, and moved beside it.
 
     python benchmarks/robots.py [FOLDER …] [--fetch FOLDER] [--match WORD] [--list] [--limit N] [--seconds 120] [--push 1]
+                                [--contact]
 
 `--fetch` downloads the packages into a folder and unpacks them there, also those that ask for another MuJoCo.
 
@@ -13,6 +14,9 @@ where the two differ, ours at a finer accuracy, and MuJoCo's implicit Euler at 1
 is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (a time constant of 2 ms,
 impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
 singular there (the arm of metaworld), as the motion out of a singularity is not determined.
+
+`--contact` leaves everything on, here and there: after 0.5 s, are all bodies within 5 mm, and do the same contacts and
+joint limits hold? `mujoco_contact.py` says how MuJoCo's soft contacts are made stiff, and why 5 mm.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import mujoco_contact
 from mujoco_pair import DURATION, Pair, compiled, moved
 
 import symplectree as st
@@ -46,7 +51,8 @@ OTHERS = (
 )  # fmt: skip
 LEFT = (
     "actuators that", "gears of motors", "tendons", "gravity compensation", "the medium", "springdamper", "flexible bodies",
-    "plugins", "springs of ball", "nonlinear stiffness", "equalities of kind",
+    "plugins", "springs of ball", "nonlinear stiffness", "equalities of kind", "overlapping at the start",
+    "torsional and rolling friction", "contacts of", "limits of", "dry friction of", "margins of",
 )  # fmt: skip
 AGREE, NEAR = 1e-8, 1e-3  # relative; m
 
@@ -63,6 +69,7 @@ class Outcome:
     | off | largest difference of a body's position after the motion [m]; None where there is none to compare |
     | stuck | why not |
     | left | what the file says and we do not represent |
+    | lost, holding | contacts and limits that hold at the end in one of the two alone; how many hold here |
     """
 
     file: str
@@ -73,6 +80,9 @@ class Outcome:
     off: float | None = None
     stuck: str = ""
     left: str = ""
+    lost: list[str] = field(default_factory=list)
+    holding: int = 0
+    near: float = NEAR
     spent: float = 0.0
 
     @property
@@ -81,11 +91,13 @@ class Outcome:
 
     @property
     def moves(self) -> bool:
-        return self.off is not None and self.off < NEAR
+        return self.off is not None and self.off < self.near and not self.lost
 
     def __str__(self) -> str:
         words = [f"{name} by {value:.1e}" for name, value in self.differences.items() if not value <= AGREE]
         words += [f"off by {self.off * 1e3:.3g} mm"] if self.off is not None else []
+        words += [f"{self.holding} hold"] if self.holding else []
+        words += [f"hold in one alone: {', '.join(self.lost[:3])}"] if self.lost else []
         words += [word for word in (self.detail, self.stuck, self.left) if word]
         mark = "moves" if self.moves and self.agrees else "differs" if self.stage == "loaded" else self.stage
         return f"{mark:8} {self.spent:5.1f} s  {self.file}  {'; '.join(words)}"
@@ -133,16 +145,16 @@ def files(folders: list[str]) -> Iterator[Path]:
                 yield path
 
 
-def judge(path: Path, push: float) -> Outcome:
+def judge(path: Path, push: float, contact: bool = False) -> Outcome:
     """All of one file."""
-    outcome = Outcome(str(path))
-    there = compiled(path)
+    outcome = Outcome(str(path), near=mujoco_contact.NEAR if contact else NEAR)
+    there = compiled(path, contact=contact)
     if there is None:
         return outcome
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            mechanism = st.load(path)
+            mechanism = st.load(path, contact=contact)
             pair = Pair(there, mechanism, mechanism.build())
         except st.ModelError as error:
             outcome.stage, outcome.cause, outcome.detail = "refused", general(str(error), path), str(error)
@@ -150,11 +162,16 @@ def judge(path: Path, push: float) -> Outcome:
     outcome.stage = "loaded"
     said = " ".join(str(w.message) for w in caught)
     outcome.left = ", ".join(word for word in LEFT if word in said)
-    outcome.differences = pair.difference()
+    if not contact:
+        outcome.differences = pair.difference()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            outcome.off = moved(pair, NEAR, push)
+            if contact:
+                landing = mujoco_contact.landed(pair, push)
+                outcome.off, outcome.lost, outcome.holding = landing.off, landing.lost, landing.holding
+            else:
+                outcome.off = moved(pair, NEAR, push)
         except (SymplectreeError, ValueError, OverflowError) as error:
             outcome.stuck = f"{type(error).__name__}: {error}"
     return outcome
@@ -167,7 +184,7 @@ def general(message: str, path: Path | None = None) -> str:
     return re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "#", message)[:110]
 
 
-def apart(path: Path, seconds: float, push: float) -> Outcome:
+def apart(path: Path, seconds: float, push: float, contact: bool = False) -> Outcome:
     """`judge` in a process of its own, which may fail or take too long."""
     mine, its = multiprocessing.Pipe(duplex=False)
     begun = time.monotonic()
@@ -175,7 +192,7 @@ def apart(path: Path, seconds: float, push: float) -> Outcome:
     def work() -> None:
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
             try:
-                its.send(judge(path, push))
+                its.send(judge(path, push, contact))
             except Exception as error:
                 its.send(Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error)))
 
@@ -197,7 +214,8 @@ def table(outcomes: list[Outcome]) -> None:
     robots = [o for o in outcomes if o.stage != "part"]
     loaded = [o for o in robots if o.stage == "loaded"]
     parts = (loaded, [o for o in loaded if o.agrees], [o for o in loaded if o.moves])
-    print(f"\n| files | loaded | equal mass matrix, bias, energy | within {NEAR * 1e3:g} mm after {DURATION} s |")
+    near = 1e3 * max((o.near for o in robots), default=NEAR)
+    print(f"\n| files | loaded | equal mass matrix, bias, energy | within {near:g} mm after {DURATION} s |")
     print("| --- | --- | --- | --- |")
     share = [f"{len(part)} ({100 * len(part) / max(1, len(robots)):.1f} %)" for part in parts]
     print(f"| {len(robots)} | {' | '.join(share)} |")
@@ -226,6 +244,7 @@ def main() -> None:
     parser.add_argument(
         "--fetch", metavar="FOLDER", help="download all packages into this folder, and take them from there"
     )
+    parser.add_argument("--contact", action="store_true", help="with contacts, joint limits and dry friction")
     given = parser.parse_args()
     if given.fetch:
         fetch(Path(given.fetch))
@@ -234,7 +253,7 @@ def main() -> None:
     for path in files(given.folders):
         if given.match not in str(path):
             continue
-        outcomes.append(apart(path, given.seconds, given.push))
+        outcomes.append(apart(path, given.seconds, given.push, given.contact))
         last = outcomes[-1]
         if given.list and last.stage != "part":
             print(last, flush=True)

@@ -23,6 +23,8 @@ SMALL = {
     "calls.py": ["--links", "2", "--robots", "UR5", "--budget", "0.01"],
     "derivatives.py": ["--sizes", "2", "--long", "3", "80", "--budget", "0.01"],
     "closed_chains.py": ["--quick"],
+    "collision.py": ["--poses", "10", "--rounds", "1"],
+    "constrained_orders.py": ["--quick"],
     "operation_counts.py": ["--quick"],
     "compiled_code.py": ["--quick"],
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],

@@ -6,6 +6,9 @@
 #include "collision/broad_phase.hpp"
 #include "collision/detect.hpp"
 #include "collision/gap.hpp"
+#include "contact/unilateral.hpp"
+#include "kinematics/poses_twists.hpp"
+#include "model/rows/all_rows.hpp"
 
 namespace symplectree {
 namespace {
@@ -164,6 +167,20 @@ int count_contacts(NativeBroadPhase& self, In at, double margin, int repeat) {
   return count;
 }
 
+// What is nearer than the margin at one configuration q of the tree: limits and contacts, each with the index of its
+// row and its gap.
+nb::tuple nearby(NativeModel& self, In q, double margin) {
+  if (rows(q, self.model.nq) != 1) throw nb::value_error("wrong length");
+  Workspace<double> at(self.model);
+  compute_poses(self.model, q.data(), at);
+  std::vector<Unilateral> found;
+  UnilateralRows(self.model).find(q.data(), at, margin, found);
+  nb::list limits, contacts;
+  for (const Unilateral& u : found)
+    (u.source == Unilateral::Source::Limit ? limits : contacts).append(nb::make_tuple(u.index, u.gap));
+  return nb::make_tuple(limits, contacts);
+}
+
 }  // namespace
 
 void bind_collision(nb::module_& module) {
@@ -172,6 +189,7 @@ void bind_collision(nb::module_& module) {
       .def("__init__", &construct, nb::kw_only(), nb::arg("kind"), nb::arg("size"), nb::arg("pose"),
            nb::arg("vertices"), nb::arg("faces"));
   module.def("collision_detect", &detect_rows);
+  module.def("contacts_nearby", &nearby, nb::arg("model"), nb::arg("q"), nb::arg("margin"));
   nb::class_<NativeBroadPhase>(module, "BroadPhase")
       .def(nb::init<const std::vector<const NativeShape*>&, const std::vector<std::pair<int, int>>&>())
       .def("near", &NativeBroadPhase::near)

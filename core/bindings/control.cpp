@@ -218,7 +218,8 @@ void bind_control(nb::module_& module) {
   nb::enum_<Newton::Found>(module, "Found")
       .value("everything", Newton::Found::Everything)
       .value("no_solution", Newton::Found::NoSolution)
-      .value("not_finite", Newton::Found::NotFinite);
+      .value("not_finite", Newton::Found::NotFinite)
+      .value("not_smooth", Newton::Found::NotSmooth);
   nb::class_<Newton>(module, "StagewiseNewton")
       .def(nb::new_(&make_newton), nb::arg("model"), nb::arg("cost"), nb::kw_only(), nb::arg("options"),
            nb::arg("single"), nb::arg("prescribed"), nb::arg("limits"), nb::arg("exact"), nb::arg("threads"),
@@ -240,6 +241,7 @@ void bind_control(nb::module_& module) {
       .def_prop_ro("curvature", &Newton::largest_curvature)
       .def_ro("scale", &Newton::scale)
       .def_ro("where", &Newton::where)
+      .def_prop_ro("acting", [](const Newton& self) { return nb::make_tuple(self.acting().table, self.acting().row); })
       .def_prop_ro("linear", [](const Newton& self) { return self.sweep.linear; })
       .def_prop_ro("quadratic", [](const Newton& self) { return self.sweep.quadratic; })
       .def_prop_ro("steps",

@@ -17,6 +17,13 @@ nb::object new_array(std::initializer_list<npy_intp> shape, double*& data) {
   return out;
 }
 
+// Pairs (table, row).
+nb::list as_list(const std::vector<UnilateralPlace>& places) {
+  nb::list out;
+  for (const UnilateralPlace& place : places) out.append(nb::make_tuple(place.table, place.row));
+  return out;
+}
+
 // The step of these conditions: StepResults as a tuple, without its weights; None when it has no solution. Of `second`
 // and `hessian`, which takes weights (2 nv), those that are not asked for are None.
 nb::object compute(StepDerivatives& self, In q, In p, In tau, In inputs, In target, In rates, bool second, In weights) {
@@ -34,7 +41,8 @@ nb::object compute(StepDerivatives& self, In q, In p, In tau, In inputs, In targ
     done = self.compute({q.data(), p.data(), tau.data(), inputs.data(), target.data(), rates.data()}, to);
   }
   if (!done) return nb::none();
-  return nb::make_tuple(q1, p1, multipliers, first, multipliers_first, all, hessian);
+  return nb::make_tuple(q1, p1, multipliers, first, multipliers_first, all, hessian, as_list(to.unilateral.acting),
+                        as_list(to.unilateral.weak));
 }
 
 // Steps and their first derivatives on arrays that are ready, without prescribed coordinates.
@@ -46,8 +54,8 @@ class ReadyLinearizer {
       : layout_(model.layout()), native_(nb::cast<StepDerivatives&>(linearizer)), kept_(linearizer), fields_(fields),
         longest_turn_(longest_turn), zero_(std::max(layout_.nv, layout_.inputs)) {}
 
-  // The fields of a Linearization at (q, p) under forces u, None for none; None where an argument is not ready or the
-  // step has no solution: Python then looks closer.
+  // The fields of a Linearization at (q, p) under forces u, None for none; None where an argument is not ready, the
+  // step has no solution or something is weakly active: Python then looks closer.
   nb::object at(nb::handle q, nb::handle p, nb::handle u) {
     const int nv = layout_.nv, forces = layout_.inputs ? layout_.inputs : nv;
     if (!is_ready_vector(q, layout_.nq) || !is_ready_vector(p, nv)) return nb::none();
@@ -72,7 +80,7 @@ class ReadyLinearizer {
       nb::gil_scoped_release unlocked;
       done = native_.compute(given, to);
     }
-    if (!done || native_.turn() > longest_turn_) return nb::none();
+    if (!done || native_.turn() > longest_turn_ || !to.unilateral.weak.empty()) return nb::none();
     nb::object out = nb::steal(PyDict_Copy(fields_.ptr()));
     const auto set = [&](const char* name, const nb::object& value) { out[name] = value; };
     set("q", q1), set("p", p1), set("A", columns(first, 0, 2 * nv)), set("B", columns(first, 2 * nv, forces));

@@ -181,6 +181,22 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
   return made(model, std::move(run), MappedRun::Second::Momentum, static_cast<int>(stages.size()), prescribed);
 }
 
+// Steps of Lobatto's pair, and by compositions of `fractions` where these do not serve.
+Run* lobatto_run_of(NativeModel& model, const MethodOptions& options, const MethodOptions& composed, In fractions,
+                    In prescribed) {
+  const Model& m = model.model;
+  const auto make = with_limits([composed](const Model& given) { return newton_run(given, composed); });
+  const std::vector<double> parts(fractions.data(), fractions.data() + fractions.size());
+  const int stages = options.order / 2 + 1;
+  std::unique_ptr<Run> run =
+      std::make_unique<Composition>(m, std::make_unique<ForceFunctionRun>(m, make(m), make), parts);
+  run = lobatto_run(m, options, stages, std::move(run));
+  run = with_contact(m, options, std::move(run));
+  run = divided(m, std::move(run), options, Subdivision::Method::Collocation, false);
+  const int rows = stages - 1 + static_cast<int>(parts.size());
+  return made(model, std::move(run), MappedRun::Second::Momentum, rows, prescribed);
+}
+
 void bind_options(nb::module_& module) {
   module.attr("LONGEST_TURN") = kLongestTurn;
   nb::enum_<Action>(module, "Action")
@@ -209,8 +225,7 @@ void bind_options(nb::module_& module) {
            nb::arg("action") = usual.action, nb::arg("alpha") = usual.alpha, nb::arg("retraction") = usual.retraction,
            nb::arg("solver") = usual.solver, nb::arg("guess") = usual.guess, nb::arg("tolerance") = usual.tolerance,
            nb::arg("max_iterations") = usual.max_iterations, nb::arg("substeps") = usual.substeps,
-           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order,
-           nb::arg("located") = usual.located);
+           nb::arg("accuracy") = usual.accuracy, nb::arg("order") = usual.order, nb::arg("located") = usual.located);
   nb::class_<StepCode>(module, "StepCode")
       .def(nb::new_(&step_code), nb::kw_only(), nb::arg("direction"), nb::arg("check"), nb::arg("work"));
 }
@@ -281,7 +296,8 @@ void bind_variational(nb::module_& module) {
              r.carry(memory);
              if (!memory.at_end()) throw std::invalid_argument("too many numbers");
            })
-      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last call.
+      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last
+      // call.
       .def("take_impacts",
            [](Run& r) {
              const InUse used(r);
@@ -304,6 +320,8 @@ void bind_variational(nb::module_& module) {
   module.def("variational_run", &variational_run, nb::arg("model"), nb::arg("options"), nb::arg("stages"),
              nb::arg("prescribed"), nb::arg("code").none() = nb::none(), nb::rv_policy::take_ownership,
              nb::keep_alive<0, 1>());
+  module.def("lobatto_run", &lobatto_run_of, nb::arg("model"), nb::arg("options"), nb::arg("composed"),
+             nb::arg("fractions"), nb::arg("prescribed"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
   module.def(
       "collocation_run",
       [](NativeModel& model, const MethodOptions& options, int stages) {

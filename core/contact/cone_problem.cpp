@@ -142,7 +142,8 @@ void ConeProblem::choose_pieces(const std::vector<double>& at, std::vector<doubl
     const double z1 = at[t] - rho_[t] * y_[t], z2 = at[t + 1] - rho_[t] * y_[t + 1];
     const double length = std::sqrt(z1 * z1 + z2 * z2), most = radius(p, at.data());
     const double mu = p.kind == Kind::Disc ? 0 : p.bound;
-    if (length > std::max(most, mu * z)) slips_.push_back({t, place, p.group, mu, most, most / length, {z1 / length, z2 / length}});
+    if (length > std::max(most, mu * z))
+      slips_.push_back({t, place, p.group, mu, most, most / length, {z1 / length, z2 / length}});
   }
   for (int g = 0; g < groups_.size(); ++g)
     std::fill(free_.begin() + groups_.first[g] + lu_.count[g], free_.begin() + groups_.first[g + 1], -1);

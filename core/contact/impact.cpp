@@ -26,13 +26,14 @@ bool Impact::solve(const std::vector<ImpactPart>& parts, const std::vector<doubl
   }
   x.assign(rows_, 0.0);
   if (!inelastic(u, x)) return false;
+  trace = {parts, x, std::vector<double>(rows_, 0.0), {}, 0};
   if (!(most > 0)) return true;
   if (rough) return restitute(u, x);
   std::vector<double> moved = u, reflected(rows_, 0.0);
   if (!reflect(moved, reflected)) return false;
   const std::vector<double> stopped = x;
   const auto mix = [&](auto e) {
-    for (int i = 0; i < rows_; ++i) x[i] = e(i) * reflected[i] + (1 - e(i)) * stopped[i];
+    for (int i = 0; i < rows_; ++i) trace.restitution[i] = e(i), x[i] = e(i) * reflected[i] + (1 - e(i)) * stopped[i];
   };
   mix([&](int i) { return parts[i].restitution; });
   const std::vector<double> v = after(u, x);
@@ -71,6 +72,7 @@ bool Impact::reflect(std::vector<double>& u, std::vector<double>& x) {
         problem_.W[n * a + b] = (*W_)[static_cast<std::size_t>(rows_) * met[a] + met[b]];
     }
     if (!problem_.solve()) return false;
+    trace.reflections.push_back({met, problem_.x});
     for (std::size_t a = 0; a < n; ++a) {
       const double twice = 2 * problem_.x[a];
       x[met[a]] += twice;
@@ -114,7 +116,7 @@ bool Impact::restitute(const std::vector<double>& u, std::vector<double>& x) {
       apart = apart && last[at] >= -1e-9 * speed_;
       at += p.friction > 0 ? 3 : 1;
     }
-    if (apart && energy(u, x) <= 0) return true;
+    if (apart && energy(u, x) <= 0) return trace.share = share, true;
   }
   x = compressed;
   return true;

@@ -17,8 +17,25 @@ struct ImpactPart {
   double friction, restitution;  // with friction a part has three rows, normal first, else one
 };
 
+// How the impulses of an impact came about, for their derivatives: those by which what approaches stops, and then,
+// without friction, reflections, each of some rows by twice x, of which `restitution` (rows) counts, and of the former
+// the rest; or, with friction, `share` of the restitution that parts have.
+struct ImpactTrace {
+  struct Reflection {
+    std::vector<int> rows;
+    std::vector<double> x;
+  };
+
+  std::vector<ImpactPart> parts;
+  std::vector<double> stopped, restitution;
+  std::vector<Reflection> reflections;
+  double share = 0;
+};
+
 class Impact {
  public:
+  ImpactTrace trace;  // of the last impact
+
   // x (rows) ← the impulses, for velocities u (rows) before and u + W x after; false where there are none to be found.
   bool solve(const std::vector<ImpactPart>& parts, const std::vector<double>& W, const std::vector<double>& u,
              std::vector<double>& x);

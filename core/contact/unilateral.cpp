@@ -17,17 +17,45 @@ constexpr double kOverlap = 1e-9;  // a gap below minus this is an overlap, not 
 
 double gap_of(const JointLimit& limit, const double* q) { return limit.side * (q[limit.q] - limit.bound); }
 
-}  // namespace
+std::vector<ConvexMesh> hulls(const Model& m) {
+  std::vector<ConvexMesh> out;
+  for (const HullVertex& vertex : m.hull_vertices) {
+    out.resize(std::max<std::size_t>(out.size(), vertex.mesh + 1));
+    out[vertex.mesh].vertices.push_back(vertex.at);
+  }
+  for (const HullFace& face : m.hull_faces) out[face.mesh].faces.push_back({face.a, face.b, face.c});
+  return out;
+}
 
-UnilateralRows::UnilateralRows(const Model& m) : m_(m) {
+std::vector<CollisionShape> shapes(const Model& m, const std::vector<ConvexMesh>& meshes) {
+  std::vector<CollisionShape> out;
   for (const ShapeRow& row : m.collision_shapes) {
     CollisionShape shape;
     shape.kind = static_cast<ShapeKind>(row.kind);
     shape.size = {row.size[0], row.size[1], row.size[2]};
     shape.at = row.at.at, shape.axes = row.axes;
-    shapes_.push_back(shape);
+    if (row.mesh >= 0) shape.mesh = &meshes[row.mesh];
+    out.push_back(shape);
   }
+  return out;
 }
+
+std::vector<int> shape_bodies(const Model& m) {
+  std::vector<int> out;
+  for (const ShapeRow& row : m.collision_shapes) out.push_back(row.at.body);
+  return out;
+}
+
+std::vector<ShapePair> shape_pairs(const Model& m) {
+  std::vector<ShapePair> out;
+  for (const ContactPair& pair : m.contact_pairs) out.push_back({pair.a, pair.b});
+  return out;
+}
+
+}  // namespace
+
+UnilateralRows::UnilateralRows(const Model& m)
+    : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), shape_bodies(m), shape_pairs(m)) {}
 
 void UnilateralRows::find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to) {
   for (std::size_t k = 0; k < m_.joint_limits.size(); ++k) {
@@ -35,12 +63,14 @@ void UnilateralRows::find(const double* q, const Workspace<double>& at, double m
     to.push_back({Source::Limit, static_cast<int>(k)});
     hold(to.back(), q, at);
   }
-  for (std::size_t k = 0; k < m_.contact_pairs.size(); ++k) {
+  if (m_.contact_pairs.empty()) return;
+  const std::vector<CollisionShape>& shapes = broad_phase_.shapes();
+  for (const int k : broad_phase_.near(at.pose.data(), margin)) {
     const ContactPair& pair = m_.contact_pairs[k];
     const int a = m_.collision_shapes[pair.a].at.body, b = m_.collision_shapes[pair.b].at.body;
-    detect(shapes_[pair.a], at.pose[a], shapes_[pair.b], at.pose[b], margin, found_);
+    detect(shapes[pair.a], at.pose[a], shapes[pair.b], at.pose[b], margin, found_);
     for (const FeaturePair& features : found_) {
-      Unilateral u{Source::Contact, static_cast<int>(k)};
+      Unilateral u{Source::Contact, k};
       u.id = features.id, u.a = features.a, u.b = features.b;
       hold(u, q, at);
       to.push_back(u);

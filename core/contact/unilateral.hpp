@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "collision/broad_phase.hpp"
 #include "collision/detect.hpp"
 #include "contact/cone_problem.hpp"
 #include "model/rows/contact_rows.hpp"
@@ -22,18 +23,16 @@ struct Unilateral {
   double begin[3] = {}, end[3] = {};  // impulses at the beginning and at the end of a step
 
   // At the configuration that `hold` saw last:
-  double gap = 0;             // of limits and contacts
-  double allowed = 0;         // a gap that is negative there, and may stay so
-  Feature a{}, b{};               // of a contact, each in its body,
+  double gap = 0;                         // of limits and contacts
+  double allowed = 0;                     // a gap that is negative there, and may stay so
+  Feature a{}, b{};                       // of a contact, each in its body,
   Vec3<double> point{}, n{}, t1{}, t2{};  // where it is, the normal from b to a, and two tangents, in the world,
-  Vec3<double> on_a{}, on_b{};    // and the points of the two bodies that are there, in their axes
+  Vec3<double> on_a{}, on_b{};            // and the points of the two bodies that are there, in their axes
 
   void take_impulses(const Unilateral& other) {
     for (int k = 0; k < 3; ++k) begin[k] = other.begin[k], end[k] = other.end[k];
   }
-  bool same(const Unilateral& other) const {
-    return source == other.source && index == other.index && id == other.id;
-  }
+  bool same(const Unilateral& other) const { return source == other.source && index == other.index && id == other.id; }
 };
 
 class UnilateralRows {
@@ -72,7 +71,8 @@ class UnilateralRows {
                  double* J) const;
 
   const Model& m_;
-  std::vector<CollisionShape> shapes_;
+  std::vector<ConvexMesh> meshes_;
+  BroadPhase broad_phase_;
   FeaturePairs found_;
 };
 

@@ -110,6 +110,8 @@ class StepStages {
 
   // AB (n × n + m) ← derivatives of (q', p') of step k in (q, p, u); false when the step has no solution by itself.
   bool first(int k, const Motion& along, double* AB);
+  // What acts in that step that only pushes or rubs, so that it has first derivatives only.
+  const std::vector<UnilateralPlace>& acting() const { return step_->unilateral().acting; }
   // H (n + m × n + m) ← second derivatives of weights·(q', p') of that step.
   void bend(const double* weights, double* H);
   // The step differentiated last, to be put back before `bend`; where this can be done.

@@ -12,7 +12,7 @@ StagewiseNewton::StagewiseNewton(const ControlledModel& model, const TotalCost& 
                                  int threads)
     : sweep(model.steps, model.n(), model.m()), model_(model), cost_(cost), limits_(std::move(limits)), exact_(exact),
       n_(model.n()), m_(model.m()), roll_out_(model_), pipeline_(std::max(1, std::min(threads, model.steps))),
-      no_controls_(m_), sizes_(m_), states_(model.steps), plain_{sweep} {
+      no_controls_(m_), sizes_(m_), states_(model.steps), acting_(model.steps), plain_{sweep} {
   const std::size_t count = model.steps, square = static_cast<std::size_t>(N()) * N();
   motion = trial = Motion(model_);
   AB.resize(count * n_ * N()), H.resize((count + 1) * square), bending.resize(exact ? count * square : 0);
@@ -111,7 +111,11 @@ void StagewiseNewton::first_derivatives(int thread, int k) {
   if (!cost_.derivatives(k, row(motion.q, k, model_.nq()), row(motion.p, k, model_.nv()), row(motion.u, k, m_),
                          own.scratch, row(gradients_, k, N()), row(H, k, N() * N())))
     states_[k] = static_cast<char>(Found::NotFinite);
-  if (!stages.first(k, motion, row(AB, k, n_ * N()))) states_[k] = static_cast<char>(Found::NoSolution);
+  if (!stages.first(k, motion, row(AB, k, n_ * N()))) {
+    states_[k] = static_cast<char>(Found::NoSolution);
+  } else if (exact_ && !stages.acting().empty()) {
+    states_[k] = static_cast<char>(Found::NotSmooth), acting_[k] = stages.acting()[0];
+  }
   if (!records_.empty()) stages.keep(records_[k]);
 }
 

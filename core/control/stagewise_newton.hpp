@@ -24,14 +24,14 @@ struct ControlLimits {
 
 class StagewiseNewton {
  public:
-  enum class Found { Everything, NoSolution, NotFinite };
+  enum class Found { Everything, NoSolution, NotFinite, NotSmooth };
   using OtherCost = std::function<double(const Motion&)>;
 
   Motion motion, trial;
   std::vector<double> AB, H, bending, last;  // of all stages: (n × N), (N × N), (N × N); of the end (n × n)
   std::vector<double> costates, slope;       // (steps + 1 × n), (steps × m)
   double scale = 0;                          // the size of the terms that the slope is a sum of
-  int where = 0;                             // the state at which derivatives were not finite
+  int where = 0;                             // the state at which derivatives were not finite, or there were none
   Sweep sweep;
 
   StagewiseNewton(const ControlledModel& model, const TotalCost& cost, ControlLimits limits, bool exact, int threads);
@@ -48,6 +48,8 @@ class StagewiseNewton {
 
   // Derivatives along `motion`, and the sweep under this damping; `swept` says whether it has a minimum.
   Found differentiate(const OtherCosts& others, double damping);
+  // What acts in step `where`, after that was found not to be smooth.
+  const UnilateralPlace& acting() const { return acting_[where]; }
   // The sweep once more, with second derivatives of steps or without; false when it has no minimum.
   bool sweep_again(double damping, bool with_bending);
   bool swept() const { return swept_; }
@@ -116,8 +118,9 @@ class StagewiseNewton {
   std::vector<StepRecord> records_;
   std::vector<std::unique_ptr<StepStages>> single_stages_;
   std::vector<double> gradients_, no_controls_, sizes_, room_;
-  RowMatrix pulls_;           // −M⁻¹BᵀV of all steps (steps · m × rows)
-  std::vector<char> states_;  // of each step: Found
+  RowMatrix pulls_;                      // −M⁻¹BᵀV of all steps (steps · m × rows)
+  std::vector<char> states_;             // of each step: Found
+  std::vector<UnilateralPlace> acting_;  // of each step that is not smooth
   bool swept_ = false;
   // The sweep without second derivatives of steps, made as soon as the one with them has failed.
   struct {

@@ -7,17 +7,21 @@
 
 namespace symplectree {
 
-// v = M(q)⁻¹ p, with poses and twists left in w: one sweep to the leaves, one back, one to the leaves again.
-// Of formulas also derivatives of S up to `Order`.
+// Poses at q, and inertias of bodies on their own. Of formulas also derivatives of S up to `Order`.
 template <int Order = 0, class T>
-void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspace<T>& w) {
+void place_bodies(const Model& m, const T* q, Workspace<T>& w) {
   sines_and_cosines(q, m.nq, w.sine.data(), w.cosine.data());
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];
     place_body<Order>(body, q, w.pose[i], w);
     w.articulated[i] = articulated(rotated_columns(w.pose[i].R, cast<T>(body.inertia)), T(body.mass));
-    w.force[i] = {};
   }
+}
+
+// v = M⁻¹ p after place_bodies, with twists left in w: one sweep to the root, one back to the leaves.
+template <class T>
+void eliminate_momentum(const Model& m, const T* p, T* v, Workspace<T>& w) {
+  for (int i = 1; i < m.size(); ++i) w.force[i] = {};
   for (int i = m.size() - 1; i > 0; --i) {
     const Body& body = m.bodies[i];
     for (int j = body.v; j < body.v + body.nv; ++j) w.u[j] = p[j];
@@ -25,6 +29,32 @@ void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspac
     if (body.parent == 0) continue;
     w.articulated[body.parent] += shifted(w.articulated[i], w.pose[i].r);
     w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
+  }
+  for (int i = 1; i < m.size(); ++i) {
+    const Body& body = m.bodies[i];
+    w.V[i] = shift_motion(w.V[body.parent], w.pose[i].r);
+    solve_body(body, w.V[i], v, w);
+  }
+}
+
+// v = M(q)⁻¹ p, with poses and twists left in w: one sweep to the leaves, one back, one to the leaves again.
+template <int Order = 0, class T>
+void velocity_of_momentum(const Model& m, const T* q, const T* p, T* v, Workspace<T>& w) {
+  place_bodies<Order>(m, q, w);
+  eliminate_momentum(m, p, v, w);
+}
+
+// The same for another momentum at the q of the last elimination.
+template <class T>
+void velocity_again(const Model& m, const T* p, T* v, Workspace<T>& w) {
+  for (int i = 1; i < m.size(); ++i) w.force[i] = {};
+  for (int i = m.size() - 1; i > 0; --i) {
+    const Body& body = m.bodies[i];
+    for (int j = body.v; j < body.v + body.nv; ++j) {
+      w.u[j] = p[j] - dot(w.S[j], w.force[i]);
+      w.force[i] += (w.u[j] * w.pivot_inverse[j]) * w.W[j];
+    }
+    if (body.parent > 0) w.force[body.parent] += shift_force(w.force[i], w.pose[i].r);
   }
   for (int i = 1; i < m.size(); ++i) {
     const Body& body = m.bodies[i];

@@ -20,6 +20,9 @@ class Composition final : public Run {
   void set_prescribed(const std::vector<char>& velocities) override { run_->set_prescribed(velocities); }
   void reset(const double* q, const double* x, const double* rates) override { run_->reset(q, x, rates); }
   void set_last_step_length(double h) override { run_->set_last_step_length(h); }
+  bool is_strong(double t, double h, const ForceSource& forces) override {
+    return run_->is_strong(t, longest_ * std::fabs(h), forces);
+  }
   void velocity(double* v) override { run_->velocity(v); }
   void kick(const double* impulse) override { run_->kick(impulse); }
   void carry(RunMemory& memory) override { run_->carry(memory); }

@@ -1,5 +1,6 @@
-// Forces of contacts, joint limits and dry friction in a state: those that keep what touches from approaching in the next
-// instant τ, in which velocities change by τ a. So what rests is held, and what slides is braked against its motion.
+// Forces of contacts, joint limits and dry friction in a state: those that keep what touches from approaching in the
+// next instant τ, in which velocities change by τ a. So what rests is held, and what slides is braked against its
+// motion.
 #pragma once
 
 #include "contact/unilateral.hpp"
@@ -7,8 +8,8 @@
 
 namespace symplectree {
 
-// One point of contact, joint limit or friction: where it is (of contacts), the force on the first shape in world axes, or
-// the force on the coordinate in `force.x`, and whether it slides.
+// One point of contact, joint limit or friction: where it is (of contacts), the force on the first shape in world axes,
+// or the force on the coordinate in `force.x`, and whether it slides.
 struct ContactForce {
   Unilateral::Source source;
   int index;
@@ -26,8 +27,8 @@ class ContactForces {
 
   void set_prescribed(const std::vector<char>& velocities) { dynamics_.set_prescribed(velocities); }
 
-  // In the state (q, v) under forces; of `a` (nv), accelerations of prescribed coordinates are read. False where they are
-  // not found.
+  // In the state (q, v) under forces; of `a` (nv), accelerations of prescribed coordinates are read. False where they
+  // are not found.
   bool find(const double* q, const double* v, const double* tau, const double* inputs, const double* a);
 
  private:

@@ -10,15 +10,16 @@
 namespace symplectree {
 namespace {
 
-constexpr int kIterations = 40;      // of the impulses of a step
-constexpr double kSolved = 1e-11;    // of impulses, relative to the largest
-constexpr double kStill = 1e-13, kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
+constexpr int kIterations = 40;    // of the impulses of a step
+constexpr double kSolved = 1e-11;  // of impulses, relative to the largest
+constexpr double kStill = 1e-13,
+                 kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
 constexpr double kTold = 1e-11;          // changes of gaps and displacements that say something of the slope [m or rad]
-constexpr double kTouching = 1e-10;     // gaps that count as closed [m or rad]
-constexpr double kOverlap = 1e-12;   // that is left alone [m or rad]
-constexpr int kPatience = 3;         // iterations with a slope of steps before
-constexpr double kResting = 1e-9;    // rates of gaps that count as rest [m/s or rad/s]
-constexpr int kEvents = 16;          // impacts that are located in one step
+constexpr double kTouching = 1e-10;      // gaps that count as closed [m or rad]
+constexpr double kOverlap = 1e-12;       // that is left alone [m or rad]
+constexpr int kPatience = 3;             // iterations with a slope of steps before
+constexpr double kResting = 1e-9;        // rates of gaps that count as rest [m/s or rad/s]
+constexpr int kEvents = 16;              // impacts that are located in one step
 
 // Forces that do not see the impulse at a step's beginning: there they are those of the velocity without it.
 class BeforeImpulse final : public ForceSource {
@@ -66,7 +67,7 @@ void ContactRun::set_prescribed(const std::vector<char>& velocities) {
 void ContactRun::reset(const double* q, const double* x, const double* rates) {
   run_->reset(q, x, rates);
   known_ = built_ = false;
-  active_.clear();
+  active_.clear(), slope_.clear();
 }
 
 void ContactRun::go_back(const RunState& state) {
@@ -84,6 +85,7 @@ bool ContactRun::step(double t, double h, const ForceSource& forces, const Presc
   const auto later = [t](const ImpactRecord& impact) { return impact.begin >= t; };
   begun_ = t;
   std::erase_if(*impacts, later);  // of steps that were not to be
+  if (trace_) trace_->clear();
   if (advance({t, h, &forces, motion})) return true;
   std::erase_if(*impacts, later);
   go_back(first_);
@@ -93,8 +95,8 @@ bool ContactRun::step(double t, double h, const ForceSource& forces, const Presc
 
 bool ContactRun::advance(const Span& whole) {
   Span left = whole;
-  double elapsed = 0;       // of `left`, where the last impact was, of a step that is taken as a whole
-  bool reflected = false;   // is `start_` where a reflected motion would have begun?
+  double elapsed = 0;      // of `left`, where the last impact was, of a step that is taken as a whole
+  bool reflected = false;  // is `start_` where a reflected motion would have begun?
   for (int event = 0;; ++event) {
     if (!reflected && !find_closed() && located_) {  // they touch and approach: an impact at once
       if (!impact(left, 0, left.h)) return false;
@@ -102,17 +104,25 @@ bool ContactRun::advance(const Span& whole) {
     }
     start_ = state();
     if (!take(left, located_ && event < kEvents)) return false;
-    if (met_.empty()) break;
+    if (met_.empty()) {
+      note_stage(ContactStage::Kind::Step, start_, left.h);
+      break;
+    }
     const bool flight = active_.empty();
+    const std::vector<Unilateral> met = met_;
     const double time = find_impact(left, elapsed);
     if (time < 0) {  // they cannot be told apart from the beginning: impulses there have to do
       run_->go_back(start_);
       if (!take(left, false)) return false;
+      note_stage(ContactStage::Kind::Step, start_, left.h);
       break;
     }
+    met_ = met;
+    note_stage(ContactStage::Kind::Located, start_, time);
     if (!impact(left, time, left.h - time)) return false;
     if (flight && conservative_ && !left.forces->varies() && !stays_) {
       const Span back = left.part(time, -time);
+      note_stage(ContactStage::Kind::Back, state(), -time);
       if (!run_->step(back.t, back.h, *back.forces, back.motion)) return false;
       elapsed = time, reflected = true;
     } else {
@@ -217,7 +227,7 @@ bool ContactRun::take(const Span& span, bool only_closed) {
     before = remains;
     last_x_ = x_, last_y_ = y_;
     if (!problem_.solve() && small && !grown) return keep_impulses(), true;  // redundant rows differ by rounding
-    x_ = problem_.x;  // or the best there is
+    x_ = problem_.x;                                                         // or the best there is
   }
   return false;
 }
@@ -402,6 +412,11 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
     at += n;
   }
   if (!impact_.solve(given, W_, u, x)) return false;
+  if (trace_) {
+    ContactStage stage{ContactStage::Kind::Impact, state().q, state().x};
+    stage.parts = parts, stage.x = x, stage.impact = impact_.trace;
+    trace_->push_back(std::move(stage));
+  }
   sum_impulses(x);
   run_->kick(impulse_.data());
   at = 0;
@@ -418,7 +433,7 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
       }
       const bool contact = part.source == Unilateral::Source::Contact;
       impacts->push_back({span.t + elapsed, begun_, contact ? 1 : 0, part.index, x[at],
-                                 contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
+                          contact ? part.point : Vec3<double>{}, contact ? force : Vec3<double>{}, lost});
     }
     at += n;
   }
@@ -493,6 +508,7 @@ bool ContactRun::project_end(double h) {
   }
   if (!problem_.solve()) return false;
   sum_impulses(problem_.x);
+  const std::vector<double> before = trace_ ? state().x : std::vector<double>();
   run_->kick(impulse_.data());
   at = 0;
   for (Unilateral& u : active_) {
@@ -501,8 +517,25 @@ bool ContactRun::project_end(double h) {
   }
   y_.resize(problem_.x.size());
   groups_.multiply(W_.data(), problem_.x.data(), problem_.y0.data(), y_.data());
+  if (trace_) {
+    ContactStage stage{ContactStage::Kind::End, state().q, before, h};
+    stage.parts = active_, stage.x = problem_.x, stage.y = y_;
+    trace_->push_back(std::move(stage));
+  }
   drop_separating(y_);
   return true;
+}
+
+void ContactRun::note_stage(ContactStage::Kind kind, const RunState& from, double length) {
+  if (!trace_) return;
+  ContactStage stage{kind, from.q, from.x, length};
+  if (kind != ContactStage::Kind::Back) stage.parts = active_, stage.x = x_, stage.y = y_;
+  for (Unilateral u : met_) {
+    if (kind != ContactStage::Kind::Located) break;
+    unilateral_.hold(u, state().q.data(), end_);
+    if (stage.met.empty() || u.gap < stage.met[0].gap) stage.met.assign(1, u);
+  }
+  trace_->push_back(std::move(stage));
 }
 
 void ContactRun::carry(RunMemory& memory) {

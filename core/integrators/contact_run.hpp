@@ -8,8 +8,8 @@
 // momenta. So positions do not drift apart, friction that holds does not creep, and where nothing touches, steps are
 // those of the other run, whatever its order.
 //
-// x is found by a quasi-Newton iteration, ∂y/∂x ≈ J ∂q'/∂p Jᵀ by Newton's matrix of the step, or else h J M⁻¹ Jᵀ (LLPS16's
-// approximation of it), corrected by what the steps themselves show (Broyden), and kept from step to step.
+// x is found by a quasi-Newton iteration, ∂y/∂x ≈ J ∂q'/∂p Jᵀ by Newton's matrix of the step, or else h J M⁻¹ Jᵀ
+// (LLPS16's approximation of it), corrected by what the steps themselves show (Broyden), and kept from step to step.
 //
 // Impacts are located in time, where asked for: at the instant t when a gap closes the momentum changes as impact.hpp
 // says. In free flight without dissipation the step is then taken as a whole from Φ₋ₜ ∘ R ∘ Φₜ (z) (after Pekarek and
@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "contact/contact_matrix.hpp"
+#include "contact/contact_trace.hpp"
 #include "contact/impact.hpp"
 #include "contact/unilateral.hpp"
 #include "integrators/run_interface.hpp"
@@ -45,6 +46,9 @@ class ContactRun final : public Run {
   void carry(RunMemory& memory) override;
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return run_->report(); }
+
+  // Keep what the last step was made of.
+  void keep_trace(ContactTrace& out) { trace_ = &out; }
 
  private:
   // A step, or what is left of it, and what drives it.
@@ -87,17 +91,20 @@ class ContactRun final : public Run {
   // out ← J v_, in rows of J_.
   void rates(std::vector<double>& out) const;
   void place(const double* q, Workspace<double>& at) const;
+  // A step that was taken last, or is about to be taken back.
+  void note_stage(ContactStage::Kind kind, const RunState& from, double length);
 
   const Model& m_;
   std::unique_ptr<Run> run_;
   bool located_, conservative_;
   double begun_ = 0;  // when the present step began
-  double still_;  // what may be left of gaps and displacements, where no less is found [m or rad]
+  double still_;      // what may be left of gaps and displacements, where no less is found [m or rad]
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
   RunState start_, first_;
-  Workspace<double> begin_, end_;           // poses at the beginning and at the end of a step, where there are contacts
-  std::vector<Unilateral> active_;          // with impulses in this step, held at its beginning
+  Workspace<double> begin_, end_;   // poses at the beginning and at the end of a step, where there are contacts
+  std::vector<Unilateral> active_;  // with impulses in this step, held at its beginning
+  ContactTrace* trace_ = nullptr;
   std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
   bool stays_ = false;                      // did the last impact leave something at rest?
   bool known_ = false, built_ = false;      // is active_ that of the present state; are J_ and W_ those of active_?

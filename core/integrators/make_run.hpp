@@ -24,6 +24,12 @@ std::unique_ptr<Run> compiled_run(const Model& m, const MethodOptions& options, 
 // Gauss collocation with 2, 3 or 4 stages; tolerance and max_iterations count.
 std::unique_ptr<Run> collocation_run(const Model& m, const MethodOptions& options, int stages);
 
+// Lobatto's pair with 3, 4 or 5 stages, for constraints and prescribed coordinates; what it cannot take is left to a
+// composition of the same order. Prescribed motions come at the nodes after the first, then at the ends of the
+// composition's stages.
+std::unique_ptr<Run> lobatto_run(const Model& m, const MethodOptions& options, int stages,
+                                 std::unique_ptr<Run> composition);
+
 // Explicit methods on (q, v).
 enum class ClassicalMethod { SemiImplicitEuler, RungeKutta4 };
 std::unique_ptr<Run> classical_run(const Model& m, ClassicalMethod method);

@@ -36,8 +36,8 @@ struct RunState {
   void carry(RunMemory& memory) { memory(q, x, rates, last_step_length); }
 };
 
-// An impact: when, and when its step began, of which row of contact pairs (contact 1) or joint limits (0), its normal impulse, where it was and the
-// impulse on the first of the two shapes, and the energy that it took.
+// An impact: when, and when its step began, of which row of contact pairs (contact 1) or joint limits (0), its normal
+// impulse, where it was and the impulse on the first of the two shapes, and the energy that it took.
 struct ImpactRecord {
   double t, begin;
   int contact, index;
@@ -96,8 +96,8 @@ class Run {
     reset(state.q.data(), state.x.data(), state.rates.data());
     set_last_step_length(state.last_step_length);
   }
-  // q1 (nv) ← how the end of the last step changes with a change p (nv) of the momentum at its beginning, to first order
-  // and nearly; false where that is not known.
+  // q1 (nv) ← how the end of the last step changes with a change p (nv) of the momentum at its beginning, to first
+  // order and nearly; false where that is not known.
   virtual bool end_by_momentum(const double* p, double* q1) {
     (void)p, (void)q1;
     return false;

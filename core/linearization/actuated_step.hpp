@@ -34,6 +34,9 @@ class ActuatedStepDerivatives final : public StepDerivatives {
   void differentiate(double* first, double* multipliers_first, double* second) override;
   void contract(const double* weights, bool with_second, double* hessian) override;
   void set_parameters(const ModelArrays<double>& arrays, const double* effects, std::size_t size, int count) override;
+  bool differentiate_in_length(const double* first, double* out, double* multipliers) override {
+    return now_->differentiate_in_length(first, out, multipliers);
+  }
   int differentiate_in_parameters(const double* first, double* out, double* multipliers) override {
     return now_->differentiate_in_parameters(first, out, multipliers);
   }

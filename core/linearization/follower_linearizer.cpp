@@ -56,7 +56,7 @@ class OfBlocks final : public FollowerLinearizer {
 }  // namespace
 
 std::unique_ptr<FollowerLinearizer> follower_linearizer(const CoordinateMap& map, Action action) {
-  if (!has_step_blocks(action) || !map.affine() || map.rows.size > 0) return nullptr;
+  if (!has_step_blocks(action) || !map.affine() || map.rows.size > 0 || map.tree().has_unilateral()) return nullptr;
   if (!step_blocks_cover_all_but_rows(map.tree())) return nullptr;
   return std::make_unique<OfBlocks>(map, action);
 }

@@ -29,6 +29,7 @@ class MappedStepDerivatives final : public StepDerivatives {
   double residual() const override { return tree_->residual(); }
   int worst() const override { return tree_->worst(); }
   double turn() const override { return tree_->turn(); }
+  const UnilateralParts& unilateral() const override { return tree_->unilateral(); }
 
   bool take(const StepConditions& given, double* q1, double* p1) override {
     map_.evaluate(given.q, start_), map_.evaluate(given.target, target_);

@@ -17,13 +17,27 @@ struct StepConditions {
   const double *q, *p, *tau, *inputs, *target, *rates;
 };
 
+// A joint limit, a joint friction or a contact pair: its table, in this order, and its row there.
+struct UnilateralPlace {
+  int table, row;
+  friend bool operator==(const UnilateralPlace&, const UnilateralPlace&) = default;
+};
+
+// What only pushes or rubs: what acts in a step, which then has first derivatives only, and what does or does not act
+// to rounding, for which the derivatives are those of one side.
+struct UnilateralParts {
+  std::vector<UnilateralPlace> acting, weak;
+};
+
 // Where the results of a step go: the state at its end and multipliers, forces (rows); derivatives of both, `first` (2
 // nv × inputs) and `multipliers_first` (rows × inputs); and, unless they are null, `second` (2 nv × inputs × inputs)
-// and `hessian` (inputs × inputs), second derivatives contracted with `weights` (2 nv).
+// and `hessian` (inputs × inputs), second derivatives contracted with `weights` (2 nv); these two only where nothing
+// acts that only pushes or rubs.
 struct StepResults {
   double *q, *p, *multipliers, *first, *multipliers_first, *second;
   const double* weights;
   double* hessian;
+  UnilateralParts unilateral;
 };
 
 // What is needed of a step to find its second derivatives later.
@@ -61,6 +75,16 @@ class StepDerivatives {
   virtual void differentiate(double* first, double* multipliers_first, double* second) = 0;
   virtual void contract(const double* weights, bool with_second, double* hessian) = 0;
 
+  // Of the step taken last, `weak` after `differentiate`; second derivatives and those in parameters must not be asked
+  // for where something acts.
+  virtual const UnilateralParts& unilateral() const {
+    static const UnilateralParts none;
+    return none;
+  }
+  // out (2 nv) and multipliers (rows) ← derivatives in the step's length, after `differentiate` gave `first`; false
+  // where these are not known.
+  virtual bool differentiate_in_length(const double*, double*, double*) { return false; }
+
   // The step differentiated last, to be put back before `contract`, when others have come between; where this can be
   // done.
   virtual bool can_keep() const { return false; }
@@ -75,12 +99,14 @@ class StepDerivatives {
   virtual int differentiate_in_parameters(const double* first, double* out, double* multipliers) = 0;
 
   // Takes a step and differentiates it; false when it has no solution. From any thread, one at a time.
-  bool compute(const StepConditions& given, const StepResults& results) {
+  bool compute(const StepConditions& given, StepResults& results) {
     std::lock_guard lock(mutex_);
     if (!take(given, results.q, results.p)) return false;
     multipliers(results.multipliers);
-    differentiate(results.first, results.multipliers_first, results.second);
-    if (results.hessian) contract(results.weights, results.second != nullptr, results.hessian);
+    const bool smooth = unilateral().acting.empty();
+    differentiate(results.first, results.multipliers_first, smooth ? results.second : nullptr);
+    results.unilateral = unilateral();
+    if (results.hessian && smooth) contract(results.weights, results.second != nullptr, results.hessian);
     return true;
   }
 

@@ -6,6 +6,7 @@
 #include "integrators/end_damping.hpp"
 #include "integrators/make_run.hpp"
 #include "linearization/actuated_step.hpp"
+#include "linearization/contact_step.hpp"
 #include "linearization/mapped_step.hpp"
 #include "linearization/parameter_sensitivity.hpp"
 
@@ -99,14 +100,39 @@ int StepLinearizer::differentiate_in_parameters(const double* first, double* out
     parameters_->as_momentum(first, inputs(), dE, dO, out);
     return -1;
   }
+  const int torn = general_after_first().follow(dE, dO, out, multipliers);
+  parameters_->impulses_to_forces(point_, multipliers);
+  return torn;
+}
+
+bool StepLinearizer::differentiate_in_length(const double* first, double* out, double* multipliers) {
+  const int nv = m_.nv;
+  if (!system_) system_ = step_system<Jet, double>(m_, layout_, action_, alpha_);
+  std::vector<Jet> dz(layout_.size), e(layout_.equations), o(layout_.outputs);
+  Jet h;
+  h.slope.set(0, 1);
+  system_->evaluate(point_, dz.data(), e.data(), o.data(), h);
+  RowMatrix dE(layout_.equations, 1), dO(layout_.outputs, 1);
+  for (int i = 0; i < layout_.equations; ++i) dE(i, 0) = e[i].slope[0];
+  for (int i = 0; i < layout_.outputs; ++i) dO(i, 0) = o[i].slope[0];
+  if (!layout_.projected) {  // the equations are r + p, so that a change of r acts as one of p does
+    Eigen::Map<RowMatrix> result(out, 2 * nv, 1);
+    result = product(Eigen::Map<const RowMatrix>(first, 2 * nv, inputs()).middleCols(nv, nv), dE);
+    result.bottomRows(nv) += dO;
+    return true;
+  }
+  general_after_first().follow(dE, dO, out, multipliers);
+  for (int k = 0; k < m_.rows; ++k) multipliers[k] = (multipliers[k] - point_.lambda[k] / point_.h) / impulse_time();
+  return true;
+}
+
+LinearizerInterface& StepLinearizer::general_after_first() {
   if (tree_) {  // which has not given the general one's matrices
     make_general();
     std::vector<double> of_state(2 * m_.nv * inputs()), of_rows(m_.rows * inputs());
     general_->first(point_, of_state.data(), of_rows.data());
   }
-  const int torn = general_->follow(dE, dO, out, multipliers);
-  parameters_->impulses_to_forces(point_, multipliers);
-  return torn;
+  return *general_;
 }
 
 LinearizerInterface& StepLinearizer::linearizer_with(bool second) {
@@ -139,11 +165,16 @@ void StepLinearizer::project(double* p) {
 std::unique_ptr<StepDerivatives> step_derivatives(const Model& tree, const CoordinateMap* map,
                                                   const MethodOptions& options, double h,
                                                   std::vector<char> prescribed) {
-  const auto make = [options, h, prescribed](const Model& m) -> std::unique_ptr<StepDerivatives> {
-    return std::make_unique<StepLinearizer>(m, options, h, prescribed);
+  const auto smooth = [&tree, options, prescribed](double length) -> std::unique_ptr<StepDerivatives> {
+    const auto make = [options, length, prescribed](const Model& m) -> std::unique_ptr<StepDerivatives> {
+      return std::make_unique<StepLinearizer>(m, options, length, prescribed);
+    };
+    if (!has_limited_actuators(tree)) return make(tree);
+    return std::make_unique<ActuatedStepDerivatives>(tree, prescribed, make);
   };
-  std::unique_ptr<StepDerivatives> of_tree =
-      has_limited_actuators(tree) ? std::make_unique<ActuatedStepDerivatives>(tree, prescribed, make) : make(tree);
+  std::unique_ptr<StepDerivatives> of_tree = smooth(h);
+  if (tree.has_unilateral())
+    of_tree = std::make_unique<ContactStepDerivatives>(tree, options, h, prescribed, std::move(of_tree), smooth);
   if (!map) return of_tree;
   return std::make_unique<MappedStepDerivatives>(*map, std::move(of_tree), options.action, h);
 }

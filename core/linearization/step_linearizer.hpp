@@ -4,6 +4,7 @@
 #include "integrators/run_interface.hpp"
 #include "linearization/linearizer_interface.hpp"
 #include "linearization/step_derivatives.hpp"
+#include "linearization/step_system.hpp"
 #include "model/workspace.hpp"
 
 namespace symplectree {
@@ -29,6 +30,7 @@ class StepLinearizer final : public StepDerivatives {
   void multipliers(double* out) const override;
   void differentiate(double* first, double* multipliers_first, double* second) override;
   void contract(const double* weights, bool with_second, double* hessian) override;
+  bool differentiate_in_length(const double* first, double* out, double* multipliers) override;
   bool can_keep() const override { return tree_ && tree_->can_keep(); }
   void keep(StepRecord& out) const override { out.point = point_, tree_->keep(out.numbers); }
   void put_back(const StepRecord& kept) override { point_ = kept.point, tree_->put_back(kept.numbers); }
@@ -42,6 +44,8 @@ class StepLinearizer final : public StepDerivatives {
   // The fast linearizer where it has the derivatives that are needed, else the general one.
   LinearizerInterface& linearizer_with(bool second);
   void make_general();
+  // The general linearizer after `first`, which knows how unknowns follow changes of the equations.
+  LinearizerInterface& general_after_first();
   // multipliers_ ← those of least norm with the same forces Dh(q)ᵀλ, where rows are redundant.
   void remove_redundant_part();
   // p ← momenta of the velocity along the constraints that goes with it.
@@ -57,6 +61,7 @@ class StepLinearizer final : public StepDerivatives {
   std::unique_ptr<Run> run_;
   std::unique_ptr<Workspace<double>> scratch_;
   std::unique_ptr<ParameterEquations> parameters_;
+  std::unique_ptr<StepSystem<Jet, double>> system_;  // where derivatives in the step's length are asked for
   StepPoint point_;
   std::vector<double> multipliers_;  // of the last step: forces
   std::vector<double> rates_;        // at its end, of prescribed coordinates

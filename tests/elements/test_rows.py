@@ -1,13 +1,16 @@
 """Rows of elements and constraints: the same fields here and in the core, and numbers where the fields say."""
 
 from dataclasses import fields
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 import symplectree._core as core
 
-from mechanisms import CONSTRAINTS, actuated_mechanism, closed_mechanism, unilateral_mechanism
+import symplectree as st
+from mechanisms import CONSTRAINTS, actuated_mechanism, closed_mechanism
+from robot_texts import write_stl
 from symplectree.elements import ElementTables, rows
 from symplectree.elements.rows import (
     ROW_KINDS,
@@ -43,8 +46,18 @@ def test_there_is_a_list_of_every_kind():
     assert all(ElementTables().of_kind(kind) == [] for kind in ROW_KINDS)
 
 
-def test_numbers_lie_where_the_fields_say():
-    models = [closed_mechanism(3, 12, CONSTRAINTS)[0], actuated_mechanism(3).build(), unilateral_mechanism().build()]
+def touching(folder: Path) -> st.Model:
+    """A mesh over a floor, whose joint has ends and rubs."""
+    write_stl(folder / "part.stl")
+    m = st.Mechanism()
+    m.world.link("part", st.Prismatic("z", "z"), mass=1.0)
+    m.shapes += [st.Shape("part", "mesh", mesh=str(folder / "part.stl")), st.Shape("world", "plane", (0, 0))]
+    m.add(st.Contact("part", "world"), st.JointLimit("z", lower=-1.0), st.JointFriction("z", 2.0))
+    return m.build()
+
+
+def test_numbers_lie_where_the_fields_say(tmp_path):
+    models = [closed_mechanism(3, 12, CONSTRAINTS)[0], actuated_mechanism(3).build(), touching(tmp_path)]
     for kind in ROW_KINDS:
         found = next((rows for model in models if (rows := model.tables.of_kind(kind))), [])
         array = as_array(kind, found)

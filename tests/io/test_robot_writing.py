@@ -274,7 +274,9 @@ def test_what_is_left_out_of_urdf_is_named(tmp_path):
     m = arm()
     m.gravity = (0, 0, -1.62)
     m.add(st.Spring("tip", "hook", stiffness=1.0, name="bungee"), st.JointForce("elbow", "motor"))
-    with pytest.warns(UserWarning, match=r"URDF has no such thing: gravity .*Spring bungee, JointForce without name, element 2") as caught:
+    with pytest.warns(
+        UserWarning, match=r"URDF has no such thing: gravity .*Spring bungee, JointForce without name, element 2"
+    ) as caught:
         m.to_urdf(tmp_path / "r.urdf")
     assert caught[0].filename == __file__
 

@@ -125,7 +125,7 @@ ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
     ],
 )  # fmt: skip
 def test_robots_keep_their_energy(name, base, spread):
-    model = without_losses(load_quietly(find(name), base=base))
+    model = without_losses(load_quietly(find(name), base=base, contact=False))
     rng = np.random.default_rng(0)
     q0 = st.assemble(model, st.retract(model, model.neutral, 0.1 * rng.normal(size=model.nv)))
     v0 = st.project_velocity(model, q0, 0.3 * rng.normal(size=model.nv))
@@ -140,7 +140,7 @@ def test_robots_keep_their_energy(name, base, spread):
 
 @pytest.mark.parametrize("name", [ANYMAL, "talos_reduced.urdf", "panda.urdf"])
 def test_robots_keep_their_momentum_in_space(name):
-    mechanism = load_quietly(find(name), base="free")
+    mechanism = load_quietly(find(name), base="free", contact=False)
     mechanism.gravity = (0, 0, 0)
     model = mechanism.build()  # dampers stay: forces inside the robot change no momentum
     rng = np.random.default_rng(1)
@@ -154,7 +154,7 @@ def test_robots_keep_their_momentum_in_space(name):
 
 @pytest.mark.parametrize(("name", "independent"), [("panda.urdf", 8), ("pr2.urdf", 20), ("baxter.urdf", 17)])
 def test_robots_whose_fingers_mimic_each_other_move_the_same_without_constraints(name, independent):
-    rows, shared = load_quietly(find(name)).build(), load_quietly(find(name), eliminate=True).build()
+    rows, shared = (load_quietly(find(name), contact=False, eliminate=e).build() for e in (False, True))
     assert (shared.nv, shared.rows) == (independent, ())
     assert len(rows.rows) == rows.nv - independent
     v = 0.1 * np.random.default_rng(0).normal(size=independent)

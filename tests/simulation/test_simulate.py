@@ -332,7 +332,7 @@ def test_round_angles_of_many_turns_are_asked_about(start, word):
         {"shoulder": 70.123},
         {"shoulder": 20 * np.pi},
         {"gimbal": (0.5, 6)},
-        [70, 0, 0, 0],
+        [70.123, 0, 0, 0],
     ],
     ids=str,
 )

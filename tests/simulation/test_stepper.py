@@ -128,7 +128,8 @@ def test_a_step_that_fails_leaves_the_state(order):
     model, q = closed_chain()
     stepper = st.Stepper(model, st.Variational(order=order), 0.01, prescribed={"wire": lambda t: 2.0 + 4.0 * t})
     stepper.reset(q)
-    with pytest.raises(st.ConvergenceError, match="'string'") as raised:
+    said = "'string'" if order == 2 else "stages of step 62 .* are not found"
+    with pytest.raises(st.ConvergenceError, match=said) as raised:
         while stepper.t < 2:
             before = stepper.q, stepper.v, stepper.t
             stepper.step()

@@ -101,6 +101,7 @@ class Shape:
     mesh: Path | None = None
     scale: tuple | None = None
     file_colors: bool = False
+    visible: bool = True
 
 
 def with_shapes(model, *shapes):
@@ -167,6 +168,12 @@ def test_meshes_that_cannot_be_drawn_are_said_in_one_warning(model, tmp_path):
         scene(with_shapes(model, *lost), model.neutral)
     (warning,) = caught
     assert re.search(r"lost0\.stl \(it is not there\), .*lost1\.stl \(.+\), .* and 2 more$", str(warning.message))
+
+
+def test_what_is_not_visible_is_not_drawn(model):
+    shape = Shape("tip", "sphere", (0.2,), np.eye(4), visible=False)
+    drawn, plain = (scene(m, model.neutral).solids for m in (with_shapes(model, shape), model))
+    assert [solid.name for solid in drawn] == [solid.name for solid in plain]
 
 
 def test_an_endless_plane_gets_a_size(model):

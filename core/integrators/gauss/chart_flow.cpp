@@ -79,6 +79,15 @@ void joint_rates(const Body& b, const JointMotion& motion, const JointRates& rat
   store3(right_jacobian_transposed(w, turning) + right_jacobian_gradient(w, wdot, load3(p)), pidot);
 }
 
+template <class T>
+Vec3<double> chart_part(const T* c, int k) {
+  return {part(c[0], k), part(c[1], k), part(c[2], k)};
+}
+template <class T>
+Mat3<double> rotation_part(const T* y, int k) {
+  return quaternion_matrix(part(y[0], k), part(y[1], k), part(y[2], k), part(y[3], k));
+}
+
 }  // namespace
 
 void Charts::begin(const double* q, const double* p, double* z) {
@@ -155,6 +164,55 @@ void Charts::rates(const T* z, const T* q, const T* p, const T* v, const T* f, T
   }
 }
 
+// out ← in, but for joints with a quaternion, of which map(body, lane, in, out) says it.
+template <class T, class Map>
+void Charts::each_joint(const T* in, T* out, Map&& map) const {
+  for (int j = 0; j < m_.nv; ++j) out[j] = in[j];
+  for (const int i : m_.quaternions) {
+    const Body& b = m_.bodies[i];
+    for (int k = 0; k < width_of<T>; ++k) {
+      double from[6], to[6];
+      gather(in + b.v, b.nv, k, from);
+      map(b, k, from, to);
+      scatter(to, b.nv, k, out + b.v);
+    }
+  }
+}
+
+template <class T>
+void Charts::chart_velocity(const T* z, const T* q, const T* v, T* cdot) const {
+  each_joint(v, cdot, [&](const Body& b, int k, const double* velocity, double* out) {
+    store3(right_jacobian_inverse(chart_part(z + b.v, k), load3(velocity)), out);
+    if (b.kind == Kind::Free) store3(rotation_part(q + b.q + 3, k) * load3(velocity + 3), out + 3);
+  });
+}
+
+template <class T>
+void Charts::joint_velocity(const T* z, const T* q, const T* cdot, T* v) const {
+  each_joint(cdot, v, [&](const Body& b, int k, const double* rate, double* out) {
+    store3(right_jacobian(chart_part(z + b.v, k), load3(rate)), out);
+    if (b.kind == Kind::Free) store3(transposed_times(rotation_part(q + b.q + 3, k), load3(rate + 3)), out + 3);
+  });
+}
+
+template <class T>
+void Charts::chart_force(const T* z, const T* q, const T* f, T* rate, T* push) const {
+  each_joint(f, rate, [&](const Body& b, int k, const double* force, double* out) {
+    store3(right_jacobian_transposed(chart_part(z + b.v, k), load3(force)), out);
+    if (b.kind == Kind::Free) store3(rotation_part(q + b.q + 3, k) * load3(force + 3), out + 3);
+  });
+  for (const int i : m_.quaternions) {
+    const Body& b = m_.bodies[i];
+    for (int k = 0; k < width_of<T>; ++k) {
+      double torque[3], G[3];
+      gather(f + b.v, 3, k, torque);
+      store3(rotated(chart_part(z + b.v, k), load3(torque)), G);
+      scatter(G, 3, k, push);
+    }
+    push += 3;
+  }
+}
+
 // Inlined as a whole: packs then stay in registers.
 template <class T>
 [[gnu::flatten]] void ChartFlow<T>::place(const Charts& charts, const T* z) {
@@ -178,9 +236,17 @@ T ChartFlow<T>::twice_kinetic_energy(const T* momentum) {
   return symplectree::twice_kinetic_energy(m, momentum, w);
 }
 
-template struct ChartFlow<double>;
-template struct ChartFlow<Pack<2>>;
-template struct ChartFlow<Pack<4>>;
-template struct ChartFlow<Pack<8>>;
+#define SYMPLECTREE_CHARTS(T)                                                              \
+  template struct ChartFlow<T>;                                                            \
+  template void Charts::state(const T*, T*, T*) const;                                     \
+  template void Charts::rates(const T*, const T*, const T*, const T*, const T*, T*) const; \
+  template void Charts::chart_velocity(const T*, const T*, const T*, T*) const;            \
+  template void Charts::joint_velocity(const T*, const T*, const T*, T*) const;            \
+  template void Charts::chart_force(const T*, const T*, const T*, T*, T*) const;
+SYMPLECTREE_CHARTS(double)
+SYMPLECTREE_CHARTS(Pack<2>)
+SYMPLECTREE_CHARTS(Pack<4>)
+SYMPLECTREE_CHARTS(Pack<8>)
+#undef SYMPLECTREE_CHARTS
 
 }  // namespace symplectree

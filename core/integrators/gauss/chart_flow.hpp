@@ -30,13 +30,32 @@ class Charts {
   template <class T>
   void rates(const T* z, const T* q, const T* p, const T* v, const T* f, T* rate) const;
 
+  // cdot ← ċ of the velocity v at z, of which q is the configuration.
+  template <class T>
+  void chart_velocity(const T* z, const T* q, const T* v, T* cdot) const;
+  // v ← the velocity of ċ.
+  template <class T>
+  void joint_velocity(const T* z, const T* q, const T* cdot, T* v) const;
+  // rate (of π) and push (of G) ← what forces f on the velocities add to these.
+  template <class T>
+  void chart_force(const T* z, const T* q, const T* f, T* rate, T* push) const;
+
  private:
+  template <class T, class Map>
+  void each_joint(const T* in, T* out, Map&& map) const;
+
   const Model& m_;
   std::vector<Chart> charts_;  // of each body
 };
 
 // The larger of a and |b|; NaN stays.
 inline double larger(double a, double b) { return exceeds(std::fabs(b), a) ? std::fabs(b) : a; }
+
+inline bool all_finite(const double* x, int n) {
+  double spoiled = 0;  // 0, or not a number
+  for (int k = 0; k < n; ++k) spoiled += 0 * x[k];
+  return spoiled == 0;
+}
 
 // The flow: scratch memory for as many states as T holds, a number or a pack of 2, 4 or 8.
 template <class T>

@@ -87,13 +87,9 @@ class CollocationRun final : public Run {
   // slope_ ← rates at time t and z; functions are not asked in states that are not finite, where an iteration diverges.
   void evaluate_one(double t, const double* z, const ForceSource& forces) {
     one_.place(charts_, z);
-    if (forces.varies() && all_finite(one_.q) && all_finite(one_.v)) forces.update(t, one_.q.data(), one_.v.data());
+    if (forces.varies() && all_finite(one_.q.data(), m_.nq) && all_finite(one_.v.data(), m_.nv))
+      forces.update(t, one_.q.data(), one_.v.data());
     one_.rates(charts_, z, {forces.tau, forces.inputs}, slope_.data());
-  }
-  static bool all_finite(const std::vector<double>& x) {
-    double spoiled = 0;  // 0, or not a number
-    for (const double each : x) spoiled += 0 * each;
-    return spoiled == 0;
   }
 
   // How velocities decay at the state.
@@ -233,7 +229,7 @@ class CollocationRun final : public Run {
   bool finish(double t, double h) {
     centre(h);
     for (int k = 0; k < 2 * m_.nv; ++k) end_[k] = start_[k] + change(k, h);
-    if (!all_finite(end_)) return fail();
+    if (!all_finite(end_.data(), 2 * m_.nv)) return fail();
     charts_.finish(change_.data(), end_.data(), state_.q.data(), state_.x.data());
     if (known_ > 1) choose_predictor();
     std::swap(before_, last_);

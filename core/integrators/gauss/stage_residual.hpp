@@ -63,10 +63,12 @@ class StageResidual {
 
   // What may be left of each equation, from the rates of (c, π, G) in a step from `start`, of which `flow` has the last
   // state, or all side by side, under forces tau and inputs; `drag` (nv, or none) is the damping of each velocity, by
-  // which its rounding counts.
+  // which its rounding counts; `pulled` (2 nv, or none) the rounding that constraints add to positions and momenta
+  // at most, far more than mostly.
   template <class T>
   void scale(const StageSums<W>& sums, const std::vector<double>& start, const std::vector<Pack<W>>& rate,
-             const ChartFlow<T>& flow, const std::vector<double>& drag, AppliedForces<double> forces) {
+             const ChartFlow<T>& flow, const std::vector<double>& drag, AppliedForces<double> forces,
+             const std::vector<double>& pulled = {}) {
     const int n = m_.nv, size = velocity_of_.size();
     const double step = std::fabs(sums.h);
     measure_forces(flow, forces);
@@ -97,8 +99,9 @@ class StageResidual {
       if (k >= n && !drag.empty())
         noise += kUnit * kComputed * step * drag[velocity_of_[k]] * speed_[root_[m_.body_of[velocity_of_[k]]]];
       if (k >= n) noise += kUnit * kComputed * step * force_[velocity_of_[k]];
+      const double more = pulled.empty() ? 0 : kUnit * pulled[k < n ? k : n + velocity_of_[k]];
       allowed_[k] = Pack<W>(1) / larger(Pack<W>(noise), Pack<W>(tolerance_) * allowed_[k]);
-      noise_[k] = 1 / noise;
+      noise_[k] = 1 / (noise + more);
     }
   }
 

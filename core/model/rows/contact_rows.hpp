@@ -26,6 +26,31 @@ struct ShapeRowOf {
 };
 using ShapeRow = ShapeRowOf<double>;
 
+// The convex hull of a mesh, in its own axes: its vertices, and its triangles by these, counter-clockwise from outside.
+template <class R>
+struct HullVertexOf {
+  int owner, mesh;
+  Vec3<double> at;
+
+  static constexpr auto fields() {
+    using Row = HullVertexOf;
+    return std::tuple{Field{"owner", &Row::owner}, Field{"mesh", &Row::mesh}, Field{"at", &Row::at}};
+  }
+};
+using HullVertex = HullVertexOf<double>;
+
+template <class R>
+struct HullFaceOf {
+  int owner, mesh, a, b, c;
+
+  static constexpr auto fields() {
+    using Row = HullFaceOf;
+    return std::tuple{Field{"owner", &Row::owner}, Field{"mesh", &Row::mesh}, Field{"a", &Row::a}, Field{"b", &Row::b},
+                      Field{"c", &Row::c}};
+  }
+};
+using HullFace = HullFaceOf<double>;
+
 template <class R>
 struct ContactPairOf {
   int owner, a, b;  // indices of shapes

@@ -15,8 +15,9 @@ struct JointLimitOf {
 
   static constexpr auto fields() {
     using Row = JointLimitOf;
-    return std::tuple{Field{"owner", &Row::owner}, Field{"q", &Row::q},         Field{"v", &Row::v},
-                      Field{"side", &Row::side},   Field{"bound", &Row::bound}, Field{"restitution", &Row::restitution}};
+    return std::tuple{Field{"owner", &Row::owner}, Field{"q", &Row::q},
+                      Field{"v", &Row::v},         Field{"side", &Row::side},
+                      Field{"bound", &Row::bound}, Field{"restitution", &Row::restitution}};
   }
 };
 using JointLimit = JointLimitOf<double>;

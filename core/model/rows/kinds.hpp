@@ -19,10 +19,12 @@
   KIND(TransmissionOf, transmissions)   \
   KIND(ForceLimitOf, force_limits)      \
   SYMPLECTREE_PAIR_KINDS(KIND)
-#define SYMPLECTREE_UNILATERAL_KINDS(KIND)  \
-  KIND(JointLimitOf, joint_limits)          \
-  KIND(JointFrictionOf, joint_frictions)    \
-  KIND(ShapeRowOf, collision_shapes)        \
+#define SYMPLECTREE_UNILATERAL_KINDS(KIND) \
+  KIND(JointLimitOf, joint_limits)         \
+  KIND(JointFrictionOf, joint_frictions)   \
+  KIND(ShapeRowOf, collision_shapes)       \
+  KIND(HullVertexOf, hull_vertices)        \
+  KIND(HullFaceOf, hull_faces)             \
   KIND(ContactPairOf, contact_pairs)
 #define SYMPLECTREE_CONSTRAINT_KINDS(KIND) \
   KIND(PointRowOf, point_rows)             \

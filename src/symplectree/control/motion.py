@@ -17,6 +17,7 @@ from symplectree.integrators import Variational
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
+from symplectree.mechanism.unilateral import names_of_places
 from symplectree.simulation.simulate import consistent_start, initial_state
 from symplectree.simulation.trajectory import Trajectory
 
@@ -141,6 +142,15 @@ class Rollout:
         found = self.native.differentiate(damping, gradients, hessians)
         if found == self._found.not_finite:
             raise self._not_finite(self.native.where)
+        if found == self._found.not_smooth:
+            (name,), time = (
+                names_of_places(self.horizon.model, [self.native.acting]),
+                self.native.where * self.horizon.dt,
+            )
+            raise ModelError(
+                f"{name!r} acts in the step at {time:g} s, which then has no second derivatives; give "
+                "second='gauss-newton'"
+            )
         return bool(found == self._found.everything)
 
     def _not_finite(self, k: int) -> ModelError:

@@ -20,13 +20,15 @@ class Contact(Element):
 
     a, b: a `Shape` of `Mechanism.shapes`, the name of one, or a frame by name, which means all its shapes; "*" means all
         shapes there are. Shapes of one body, and with "*" those of neighbours in the tree, are no pair.
+    pairs: in place of a and b, many at once: groups (a, b, c, …) of which a meets each of the others.
     friction: µ of Coulomb's cone; the force along the surfaces is at most µ times the normal one. It holds without
         creeping while it can, and acts against sliding otherwise.
     restitution: how much of their speed of approach they keep in an impact, from 0 to 1 (no energy is lost).
     """
 
-    a: Any
-    b: Any
+    a: Any = None
+    b: Any = None
+    pairs: Any = field(default=(), kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
 
@@ -36,22 +38,38 @@ class Contact(Element):
             raise ModelError(f"{into.what}: friction is {friction:g}; it must be zero or more")
         if not 0 <= restitution <= 1:
             raise ModelError(f"{into.what}: restitution is {restitution:g}; give a number from 0 to 1")
-        first, second = self._shapes(into, "a", self.a), self._shapes(into, "b", self.b)
-        every = ALL in (self.a, self.b)
-        pairs = {
-            (i, k) if self.a != self.b or i < k else (k, i)
-            for i, k in product(first, second)
-            if into.may_touch(i, k, neighbours=not every)
-        }
-        if not pairs:
-            raise ModelError(
-                f"{into.what}: no shape of {shown(self.a)} can meet one of {shown(self.b)}; give shapes of two bodies"
+        found: dict[tuple[int, int], None] = {}
+        for a, b in self._given(into):
+            first, second = self._shapes(into, "a", a), self._shapes(into, "b", b)
+            every = ALL in (a, b)
+            pairs = {
+                (i, k) if a != b or i < k else (k, i)
+                for i, k in product(first, second)
+                if into.may_touch(i, k, neighbours=not every)
+            }
+            if not pairs:
+                raise ModelError(
+                    f"{into.what}: no shape of {shown(a)} can meet one of {shown(b)}; give shapes of two bodies"
+                )
+            found |= dict.fromkeys(pair for pair in sorted(pairs) if pair[::-1] not in found)
+        for i, k in found:
+            row_a, row_b = into.shape_row(i), into.shape_row(k)
+            into.tables.add(
+                ContactPairRow(owner=into.owner, a=row_a, b=row_b, friction=friction, restitution=restitution)
             )
-        for i, k in sorted(pairs):
-            a, b = into.shape_row(i), into.shape_row(k)
-            row = ContactPairRow(owner=into.owner, a=a, b=b, friction=friction, restitution=restitution)
-            into.tables.add(row)
         return self
+
+    def _given(self, into: Lowering) -> list[tuple[Any, Any]]:
+        """Both of each two."""
+        groups = self.pairs if isinstance(self.pairs, tuple | list) else ()
+        if not groups and self.a is not None and self.b is not None:
+            return [(self.a, self.b)]
+        if groups and isinstance(groups[0], str):
+            groups = (groups,)
+        well = all(isinstance(group, tuple | list) and len(group) > 1 for group in groups)
+        if not groups or not well or self.a is not None or self.b is not None:
+            raise ModelError(f"{into.what}: give a and b, or pairs, such as [('floor', 'left foot', 'right foot')]")
+        return [(group[0], other) for group in groups for other in group[1:]]
 
     def _shapes(self, into: Lowering, which: str, given: Any) -> list[int]:
         """Indices of the shapes that are meant."""

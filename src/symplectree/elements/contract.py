@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
+from symplectree.elements.hulls import convex_hull
 from symplectree.elements.rows import (
     ROW_KINDS,
     SHAPE_KINDS,
@@ -21,6 +22,8 @@ from symplectree.elements.rows import (
     CoordinateRow,
     DistanceRow,
     ForceLimitRow,
+    HullFaceRow,
+    HullVertexRow,
     JointDamperRow,
     JointForceRow,
     JointFrictionRow,
@@ -84,7 +87,10 @@ class ElementTables:
     joint_limits: list[JointLimitRow] = field(default_factory=list)
     joint_frictions: list[JointFrictionRow] = field(default_factory=list)
     collision_shapes: list[CollisionShapeRow] = field(default_factory=list)
+    hull_vertices: list[HullVertexRow] = field(default_factory=list)
+    hull_faces: list[HullFaceRow] = field(default_factory=list)
     contact_pairs: list[ContactPairRow] = field(default_factory=list)
+    shapes: list[int] = field(default_factory=list)  # number in Mechanism.shapes of each of the collision shapes
     shape_frames: list[str] = field(default_factory=list)  # of each collision shape
     pairs: dict[str, list[PairRow]] = field(default_factory=dict)  # by the name of the table
     row_owners: list[int] = field(default_factory=list)  # element of each constraint row
@@ -163,6 +169,7 @@ class Lowering:
     shapes: Sequence[Any] = ()  # Shape
     parents: Sequence[int] = ()  # of each body, -1 the world
     shape_rows: dict[int, int] = field(default_factory=dict)  # row of each shape that collides
+    hulls: dict[tuple[Any, ...], int] = field(default_factory=dict)  # number of each mesh's hull, by file and scale
     owner: int = 0
     name: str = ""  # of the element
     what: str = ""
@@ -206,24 +213,38 @@ class Lowering:
         if index not in self.shape_rows:
             shape = self.shapes[index]
             body, offset = self.frame(shape.frame)
-            if shape.kind == "mesh":
-                raise ModelError(f"{self.what}: meshes do not collide; give a sphere, box, capsule or the like")
             pose = offset @ shape.pose
             size = np.zeros(3)
             size[: len(shape.size)] = shape.size
             self.shape_rows[index] = len(self.tables.collision_shapes)
+            self.tables.shapes.append(index)
             self.tables.shape_frames.append(shape.frame)
             self.tables.add(
                 CollisionShapeRow(
                     owner=self.owner,
                     kind=SHAPE_KINDS.index(shape.kind),
-                    mesh=-1,
+                    mesh=self._hull(shape) if shape.kind == "mesh" else -1,
                     at=Point(body, pose[:3, 3].copy()),
                     axes=pose[:3, :3].copy(),
                     size=size,
                 )
             )
         return self.shape_rows[index]
+
+    def _hull(self, shape: Any) -> int:
+        """Number of the convex hull of a mesh, which is added when it is the first time that it is asked for."""
+        key = (shape.mesh, tuple(map(float, shape.scale)))
+        if key not in self.hulls:
+            try:
+                vertices, faces = convex_hull(*key)
+            except ModelError as error:
+                raise ModelError(f"{self.what}: {error}") from None
+            mesh = self.hulls[key] = len(self.hulls)
+            for vertex in vertices:
+                self.tables.add(HullVertexRow(owner=self.owner, mesh=mesh, at=vertex))
+            for a, b, c in faces.tolist():
+                self.tables.add(HullFaceRow(owner=self.owner, mesh=mesh, a=a, b=b, c=c))
+        return self.hulls[key]
 
     def places(self, names: Any) -> list[tuple[range, range]]:
         """Places in q and v of coordinates or whole joints by name, of all joints for None."""

@@ -12,6 +12,7 @@
 | `joint_limits` | one coordinate | 0 ≤ λ ⟂ side · (q − bound) ≥ 0 |
 | `joint_frictions` | one velocity | a force of at most `force` against its motion |
 | `collision_shapes`, `contact_pairs` | two shapes | 0 ≤ n ⟂ gap ≥ 0, and friction of at most µ n against sliding |
+| `hull_vertices`, `hull_faces` | a mesh that collides | its convex hull, in its own axes |
 | `point_rows` | two points | h = n · (x_b − x_a), n fixed in a third body or in the world [m] |
 | `angle_rows` | two directions | h = u · w [rad, near zero] |
 | `distance_rows` | two points | h = length of x_b − x_a less a constant or a coordinate [m] |
@@ -270,6 +271,24 @@ class CollisionShapeRow(Row):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class HullVertexRow(Row):
+    table = "hull_vertices"
+
+    mesh: int
+    at: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class HullFaceRow(Row):
+    table = "hull_faces"
+
+    mesh: int
+    a: int  # of the vertices of this mesh
+    b: int
+    c: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ContactPairRow(Row):
     table = "contact_pairs"
 
@@ -297,6 +316,8 @@ ROW_KINDS: list[type[Row]] = [
     JointLimitRow,
     JointFrictionRow,
     CollisionShapeRow,
+    HullVertexRow,
+    HullFaceRow,
     ContactPairRow,
 ]
 

@@ -16,6 +16,7 @@ HANDY = 1e-3  # the accuracy up to which it is 2 where none is tried
 FINEST = {2: 1e-5, 4: 1e-8}  # accuracies down to which low orders are tried: below, the trial alone is long
 # Work of an iteration, errors judged: of Newton's method at order 2, and of all stages side by side.
 NEWTON_WORK = 2.0
+PAIR_WORK = 1.6  # stages under constraints
 STAGES_WORK = {4: 0.9, 6: 1.0, 8: 1.0, 12: 1.25, 16: 1.25}
 
 
@@ -37,7 +38,8 @@ def cheapest_order(start: Callable[[Order], Any]) -> Order:
         run = start(order)
         done = run.advance(0, steps, steps, np.empty((1, model.nq)), np.empty((1, model.nv))) if steps else 0
         count = float(run.counts[0][2][0, 0]) if done == steps and steps else np.inf
-        work[order] = count * (NEWTON_WORK if composed or order == 2 else STAGES_WORK[order])
+        newton = order == 2 or (composed and not run.has_stages)
+        work[order] = count * (NEWTON_WORK if newton else PAIR_WORK if composed else STAGES_WORK[order])
     return min(work, key=lambda order: work[order])
 
 

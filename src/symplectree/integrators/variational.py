@@ -13,11 +13,13 @@ from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.activation import acting
 from symplectree.integrators.cheapest_order import cheapest_order
+from symplectree.integrators.compositions import COMPOSITIONS, LOBATTO
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.native_run import NativeRun
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.reaction_record import RecordedRows, recorded_rows
+from symplectree.integrators.solving import check_solving
 from symplectree.integrators.stability import fastest_vibration
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
@@ -28,26 +30,7 @@ ORDERS = (2, 4, 6, 8, 12, 16)
 SOLVERS = ("newton", "riqn", "broyden", "dense")
 IMPACTS = ("located", "stepped")
 GUESSES = ("extrapolate", "current", "velocity", "acceleration")
-# Compositions of the second-order step for mechanisms with constraints or prescribed coordinates: fractions of a step
-# (Hairer, Lubich, Wanner, V.3.2: Suzuki (1990); of orders 6 and 8 Kahan and Li (1997)).
-_SUZUKI = 1 / (4 - 4 ** (1 / 3))
-_KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230)
-_KAHAN_LI_8 = (
-    0.13020248308889008087881763,
-    0.56116298177510838456196441,
-    -0.38947496264484728640807860,
-    0.15884190655515560089621075,
-    -0.39590389413323757733623154,
-    0.18453964097831570709183254,
-    0.25837438768632204729397911,
-    0.29501172360931029887096624,
-)
-COMPOSITIONS = {
-    2: (1.0,),
-    4: (_SUZUKI, _SUZUKI, 1 - 4 * _SUZUKI, _SUZUKI, _SUZUKI),
-    6: (*_KAHAN_LI, 1 - 2 * sum(_KAHAN_LI), *reversed(_KAHAN_LI)),
-    8: (*_KAHAN_LI_8, 1 - 2 * sum(_KAHAN_LI_8), *reversed(_KAHAN_LI_8)),
-}
+FEW = 8  # velocities of the tree up to which, by benchmarks/constrained_orders.py, Lobatto's pair is cheaper at order 4
 FINEST = 20  # how often a step may be halved to be accurate
 # Accuracies of many stages that are asked for at least: longer steps would end where the iteration no longer finds the
 # stages, which depends on the direction of time.
@@ -71,8 +54,10 @@ class Variational:
     alpha: of midpoint, between 0 and 1; only ½ gives order 2 and symmetry.
     order: 2 (the default), or 4, 6, 8, 12, 16 by Gauss collocation on (q, p) with order/2 stages, O(n) each; for
         accuracy in smooth motion. Then action, alpha, solver and guess do not matter. With constraints, coordinates that
-        follow others (`eliminate=True`) or prescribed ones: 4 (Suzuki), 6 and 8 (Kahan and Li) by symmetric composition
-        of 5, 9 and 17 steps of the action, some of them backwards.
+        follow others (`eliminate=True`) or prescribed ones: 6 and 8, and 4 up to eight velocities, by Lobatto's pair IIIA
+        and IIIB with order/2 + 1 stages; 4 beyond these, and what the pair does not take (rolling, prescribed rotations,
+        massless bodies, singular positions, strong dampers), by symmetric composition of 5 (Suzuki), 9 and 17 (Kahan and
+        Li) steps of the action, some of them backwards.
     solver: "newton" (exact, O(n)), or for comparison "riqn" (LLPS16 Algorithm 3), "broyden", "dense" (Algorithm 4);
         for midpoint "newton" or "dense".
     guess: where the solver starts. "extrapolate" the last steps, or as LLPS16 "current", "velocity" (q ⊕ h v with
@@ -80,7 +65,7 @@ class Variational:
     tol: what may be left of each equation of the step, relative to the size of the terms that it is made of; rounding
         always counts as solved. At order 2, and in each step of a composition, these are the equations of momentum,
         p − Jᵀμ⁻ + … = 0; of collocation those of its stages, Δqᵢ = h Σ aᵢⱼ q̇ⱼ and pᵢ = p + h Σ aᵢⱼ ṗⱼ. None is as
-        accurate as the order deserves: 1e-11 at order 2 and in compositions, rounding in collocation, where reversed runs
+        accurate as the order deserves: 1e-11 at order 2 and in compositions, rounding in stages, where reversed runs
         then go back to their start; 0.03 times the accuracy saves a quarter of the time and keeps the energy alike.
     max_iterations: of the solver from one guess.
     substeps: how often a step may be halved that has no solution, or in which joints turn by more than a quarter of a
@@ -163,16 +148,6 @@ def native_options(method: Any, tol: float, effort: int = 1) -> Any:
     )
 
 
-def check_solving(method: Any) -> None:
-    """Raise ModelError when a method's tol, max_iterations or substeps cannot be used."""
-    if method.tol is not None and not (is_positive(method.tol) and method.tol < 1):
-        raise ModelError(f"tol is {method.tol!r}; give a number between 0 and 1")
-    for name, least, most in (("max_iterations", 1, 10000), ("substeps", 0, 30)):
-        value = getattr(method, name)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ModelError(f"{name} is {value!r}; give a whole number from {least} to {most}")
-
-
 class VariationalRun(NativeRun):
     """The state (q, p) of a variational integration; see `integrators.contract.Run`."""
 
@@ -202,8 +177,18 @@ class VariationalRun(NativeRun):
                 "follow to second order in dt, so that no accuracy can be kept; take steps of dt without accuracy=, or "
                 "Adaptive()"
             )
+        self._lobatto = self._composed and (
+            method.order > 4 or (method.order == 4 and len(model.full.velocities) <= FEW)
+        )
         self.compares_poses = self._composed and method.action in ("cayley", "chord", "exp")
+        # Fractions of a step after which prescribed motions are asked for, and the length of a step of order 2 whose half
+        # is what momenta leave out of the impulses of constraints.
         self._stages = np.array(COMPOSITIONS[method.order] if self._composed else (1.0,))
+        self._left_out = float(self._stages[-1]) * dt
+        if self._lobatto:
+            nodes, weight = LOBATTO[method.order]
+            first, *others = COMPOSITIONS[method.order]
+            self._stages, self._left_out = np.array((*np.diff(nodes), first - 1, *others)), 2 * weight * dt
         self._fastest, self._shortest, self._shortened = 0.0, np.inf, 0
         self._native: Any = None
         self.q, self.x, self.activation = np.array(q), np.array(p), np.array(forces.activation)
@@ -216,7 +201,11 @@ class VariationalRun(NativeRun):
 
         method, model = self.method, self.model
         self._fastest, self._shortest = self._turn(), self._shortest_part()
-        if self._composed:
+        if self._lobatto:
+            options, composed = native_options(method, ROUNDING, 2), native_options(method, 1e-11)
+            fractions = np.array(COMPOSITIONS[method.order])
+            self._native = core.lobatto_run(model.native, options, composed, fractions, self.prescribed.indices)
+        elif self._composed:
             found = model.step_code if self._specialised() else None
             code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
             options, prescribed = native_options(method, 1e-11), self.prescribed.indices
@@ -226,14 +215,14 @@ class VariationalRun(NativeRun):
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         self._native.set_activations(self.activation)
         if step > 0:
-            self._native.set_last_step_length(self._stages[-1] * self.dt)
+            self._native.set_last_step_length(self._left_out)
 
     def leave_out_impulses(self, step: int) -> None:
         """x ← what it would be had this method led to the state (q, v), before step number `step`, of which x is M v.
 
         Then the forces of constraints and prescribed coordinates over half the step before are in the next impulse.
         """
-        model, half = self.model, 0.5 * float(self._stages[-1]) * self.dt
+        model, half = self.model, 0.5 * self._left_out
         if not model.rows and not self.prescribed:
             return
         multipliers, reactions = self._constraint_forces(step)
@@ -254,7 +243,8 @@ class VariationalRun(NativeRun):
     def _specialised(self) -> bool:
         """Is this the step that `Model.compile` makes code for?"""
         method = self.method
-        return self._composed and method.action == "cayley" and method.solver == "newton" and not self.prescribed
+        usual = method.action == "cayley" and method.solver == "newton"
+        return not self.has_stages and usual and not self.prescribed
 
     def _turn(self) -> float:
         """The largest angle by which a joint turned in one step [rad]."""
@@ -280,6 +270,11 @@ class VariationalRun(NativeRun):
                 recorded.multipliers[0] = exact
             recorded.fill(int(np.count_nonzero(np.isfinite(recorded.counts[:, 0]))))
 
+    @property
+    def has_stages(self) -> bool:
+        """Whether steps are found by their stages, and are no composition."""
+        return self._lobatto or not self._composed
+
     def velocity(self) -> Array:
         """The velocity now, which satisfies constraints and prescribed coordinates."""
         v = np.empty(self.model.nv)
@@ -304,7 +299,7 @@ class VariationalRun(NativeRun):
                 f"taken as two shorter ones each, down to {self._shortest_part():.3g} s; see Trajectory.substeps, take a "
                 "smaller dt, or give an accuracy instead: st.Variational(accuracy=1e-6)"
             )
-        if self._composed and self.method.action == "cayley" and turn > COARSE:
+        if not self.has_stages and self.method.action == "cayley" and turn > COARSE:
             half = min(turn, np.pi) / 2
             said.append(
                 f"joints turned by up to {turn:.3g} rad in one step: the action 'cayley' then turns them "
@@ -314,8 +309,8 @@ class VariationalRun(NativeRun):
         if lowered := self._native.lowered:
             said.append(
                 f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} under constraints "
-                f"or prescribed coordinates cannot take, as it also steps backwards: {lowered} steps are of order 2, as "
-                f"{len(self._stages)} shorter ones each; take a smaller dt for the full order"
+                f"or prescribed coordinates cannot take: {lowered} steps are of order 2, as "
+                f"{len(COMPOSITIONS[self.method.order])} shorter ones each; take a smaller dt for the full order"
             )
         if (feeding := self._native.feeding) >= 0:
             said.append(
@@ -332,7 +327,7 @@ class VariationalRun(NativeRun):
 
     def _too_stiff(self) -> float:
         """What springs let the mechanism vibrate with [rad/s] when the steps are too long for that, else 0."""
-        if not self._composed or getattr(self.method, "action", "midpoint") == "midpoint":
+        if self.has_stages or getattr(self.method, "action", "midpoint") == "midpoint":
             return 0.0
         vibration = fastest_vibration(self.model, self._start, self.prescribed)
         return vibration if vibration * self.dt * float(np.abs(self._stages).max()) > 2 else 0.0
@@ -381,10 +376,10 @@ class VariationalRun(NativeRun):
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
         halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
-        if not self._composed:
+        if self.has_stages:
             return ConvergenceError(
                 f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}; take a smaller dt, or "
-                f"order 2{self._fault()}",
+                f"order 2, which names the worst coordinate{self._fault()}",
                 step=step,
                 time=step * self.dt,
             )

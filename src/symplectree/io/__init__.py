@@ -28,6 +28,7 @@ def load(
     eliminate: bool = False,
     inertia: str = "repair",
     density: float | None = None,
+    contact: bool = True,
     arguments: Mapping[str, Any] | None = None,
 ) -> Mechanism:
     """The mechanism described by a file: `.sexp` (see `symplectree.io.sexpr`), or a robot in URDF, xacro or MJCF (`.urdf`,
@@ -44,6 +45,9 @@ def load(
     inertia: of a robot: "repair" replaces an inertia that no body can have by the nearest that one can (the same axes,
         no principal moment above the sum of the others) and says so, by name; "strict" refuses the file.
     density: [kg/m³] of a URDF's links without mass, which then have that of their collision shapes, or of what is seen.
+    contact: of a robot: whether ranges of joints, dry friction and contacts of MJCF's geoms act, as the file says
+        (`JointLimit`, `JointFriction`, `Contact`); False leaves them out. URDF does not say what its collision shapes
+        meet: they are in `m.shapes`, for a `Contact` of your own.
     arguments: of a xacro file: values for its `<xacro:arg>` by name.
 
     What of a robot cannot be represented is listed in one UserWarning. Raises ModelSyntaxError with line and column where
@@ -67,6 +71,7 @@ def load(
         "eliminate": eliminate,
         "inertia": inertia,
         "density": density,
+        "contact": contact,
     }
     if suffix not in ROBOTS:
         _only_for_robots(f"{path}", {**options, "arguments": arguments})
@@ -100,6 +105,7 @@ def loads(
     eliminate: bool = False,
     inertia: str = "repair",
     density: float | None = None,
+    contact: bool = True,
 ) -> Mechanism:
     """The mechanism described by a text in the format "sexp", "urdf" or "mjcf"; see `load`.
 
@@ -117,6 +123,7 @@ def loads(
         "eliminate": eliminate,
         "inertia": inertia,
         "density": density,
+        "contact": contact,
     }
     if format == "sexp":
         _only_for_robots("<text>", options)
@@ -135,7 +142,14 @@ def loads(
 
 def _only_for_robots(path: str, options: dict[str, Any]) -> None:
     """Refuse an option of robots for another file."""
-    usual = {"base": "auto", "packages": None, "eliminate": False, "inertia": "repair", "density": None}
+    usual = {
+        "base": "auto",
+        "packages": None,
+        "eliminate": False,
+        "inertia": "repair",
+        "density": None,
+        "contact": True,
+    }
     for name, value in options.items():
         if value is not usual.get(name) and value != usual.get(name):
             raise ModelError(f"{path}: {name} is for robots in URDF or MJCF")

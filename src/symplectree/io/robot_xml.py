@@ -9,14 +9,16 @@
 | mimic, equality joint | GearConstraint, or CamConstraint for polynomials, with `eliminate` as the caller says, unless the joint follows another already; WeldConstraint for a joint held still |
 | equality connect, weld | PointConstraint, WeldConstraint, held exactly where MuJoCo's are soft |
 | actuators, fixed tendons, gravcomp | Motor, PositionServo and so on with the same names (`robots/actuators.py`), Tendon, SpatialWrench |
-| limit, range, actuatorfrcrange, frictionloss | `m.limits`, which runs do not enforce |
+| limit, range, frictionloss (URDF: friction) | JointLimit, JointFriction, and `m.limits`, which has actuatorfrcrange, too |
+| geoms that collide, pair, exclude | Contact of the pairs that MuJoCo lets collide (`robots/contacts.py`); a mesh is its convex hull |
 | site | a frame |
 | sensor | `m.sensors`, as `symplectree.io.robots.sensors` says |
 | key | `m.keyframes`; the one named "home" is `m.initial`, too |
-| visual, geom | `m.shapes` |
+| visual, collision, geom | `m.shapes`; what is not shown in the file is not `visible` |
 
 URDF's planar joint becomes three, `name_TX`, `name_TY`, `name_RZ`. Everything else that changes the motion is named in
-one UserWarning: contacts, limits, dry friction, muscles and so on. Numerical settings of MuJoCo (time step, solver), sensors,
+one UserWarning: height fields, limits of tendons and so on, and with `contact=False` contacts, limits and dry friction.
+Numerical settings of MuJoCo (time step, solver, and solref and solimp, as nothing is soft here),
 cameras, lights and textures are not read, nor are settings of its older versions that say nothing about motion.
 """  # noqa: E501
 
@@ -31,6 +33,7 @@ import numpy as np
 
 from symplectree.errors import ModelError
 from symplectree.io.reader import Source
+from symplectree.io.robots.contacts import add_contacts
 from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
 from symplectree.io.robots.keyframes import add_keyframes
@@ -44,6 +47,8 @@ from symplectree.io.robots.reading import Reading, listed
 from symplectree.io.robots.repair import mend_inertials
 from symplectree.io.robots.sensors import add_sensors
 from symplectree.io.robots.shape_masses import shape_masses
+from symplectree.io.robots.start_overlaps import start_overlaps
+from symplectree.io.robots.stops import add_stops
 from symplectree.io.robots.tree import add_tree
 from symplectree.io.robots.urdf import add_urdf_shapes, check_structure, note_urdf_leftovers, physics_only
 from symplectree.mechanism.mechanism import Mechanism
@@ -59,6 +64,7 @@ class Options:
     eliminate: bool = False
     inertia: str = "repair"
     density: float | None = None
+    contact: bool = True
 
     def check(self) -> None:
         """Raise ModelError for what is no option."""
@@ -68,6 +74,8 @@ class Options:
             raise ModelError(f"inertia is {self.inertia!r}; give 'repair' or 'strict'")
         if self.density is not None and not is_positive(self.density):
             raise ModelError(f"density is {self.density!r}; give a number above zero, in kg/m³")
+        if not isinstance(self.contact, bool):
+            raise ModelError(f"contact is {self.contact!r}; give True or False")
 
 
 def read(
@@ -100,11 +108,14 @@ def read(
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
     finder = MeshFinder(file, options.packages)
-    reading = Reading(filename, spec, urdf, options.base, finder, options.eliminate, options.inertia == "strict")
+    reading = Reading(filename, spec, urdf, options.base, finder, options.eliminate)
+    reading.strict, reading.contact = options.inertia == "strict", options.contact
     mechanism = _converted(reading, root, options.density)
     sentences = [*mended, *_repairs(reading)]
     if reading.notes:
         sentences.append(f"not represented: {reading.summary()}")
+    if options.contact:
+        sentences += start_overlaps(reading)
     if urdf and (light := without_mass(reading)):
         sentences.append(f"without mass: {listed(light)}, to which density=… gives that of their shapes")
     if finder.missing:
@@ -131,11 +142,15 @@ def _converted(r: Reading, root: ElementTree.Element, density: float | None) -> 
     release_still_directions(r)
     add_keyframes(r)
     add_limits(r, root if r.urdf else None)
+    if r.contact:
+        add_stops(r)
     add_sensors(r)
     note_leftovers(r)
     if r.urdf:
         note_urdf_leftovers(r, root)
         add_urdf_shapes(r, root)
+    elif r.contact:
+        add_contacts(r)
     else:
         add_shapes(r)
     return r.mechanism

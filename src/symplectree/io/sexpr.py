@@ -28,7 +28,7 @@ comment goes from `;` to the end of its line. Numbers are finite, in SI units an
 | constraint | `(point-constraint "a" "b" 1 0 0)`, `(point-constraint "a" "b" "xz")`, `(gear-constraint "p" "q" (ratio -2) (eliminate true))`, `(joint-constraint "a" "b" (ball "x"))`, `(rolling-constraint "c" (pivoting false))`, … |
 | sensor | `(accelerometer "imu" "frame")`, `(joint-reaction "load" "joint" (part "force"))`, …, kept in `Mechanism.sensors` |
 | by formula | `(formula-potential (values …) (coordinates "q" "r"))`, or `(formula x (…))` of one coordinate; `formula-force`, `formula-constraint` |
-| `(shape "frame" "box" (size 1 2 3) (pose (…) (…) (…) (…)) (rgba …) (mesh "file") (scale …) (file-colors true))` | what a frame looks like, kept in `Mechanism.shapes`; kinds and sizes as in `symplectree.mechanism.shapes` |
+| `(shape "frame" "box" (size 1 2 3) (pose (…) (…) (…) (…)) (rgba …) (mesh "file") (scale …) (file-colors true) (name "…") (visible false))` | what a frame looks like, kept in `Mechanism.shapes`; kinds and sizes as in `symplectree.mechanism.shapes` |
 | function | `(potential (table (x …) (y …)))`, `(profile (formula x (* 0.1 (cos x))))`; see `functions.py` |
 
 Joints and elements are written as their classes are called in Python: `objects.py` says how. JM09's `point-constaint` is

@@ -14,6 +14,7 @@ from symplectree.elements import Element
 from symplectree.errors import ModelError
 from symplectree.io.layout import Form, lines, number, text
 from symplectree.io.objects import write_fields, write_object
+from symplectree.io.shape_names import with_shape_names
 from symplectree.io.system_parts import write_keyframe, write_limits, write_values
 from symplectree.joints import Fixed, Joint, Prismatic, Revolute
 from symplectree.lie import Array
@@ -27,14 +28,15 @@ NESTED = 20  # frames in frames, before a new line of descent begins
 
 def write(mechanism: Mechanism) -> str:
     """The text of a mechanism; raises ModelError naming what cannot be written."""
+    elements, shapes = with_shape_names(mechanism)
     system = Form(["system"])
     system.children.append(Form(["gravity", *_numbers("the mechanism", "gravity", mechanism.gravity)]))
     if mechanism.world.masses:
         system.children.append(Form(["world", *_masses("the world", mechanism.world.masses)]))
     _write_tree(mechanism, system)
-    for i, element in enumerate(mechanism.elements):
+    for i, element in enumerate(elements):
         system.children.append(_element(mechanism, i, element))
-    system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in mechanism.shapes]
+    system.children += [write_fields(shape, f"a shape of {shape.frame!r}") for shape in shapes]
     system.children += [_sensor(mechanism, sensor) for sensor in mechanism.sensors]
     system.children += [write_limits(name, limits) for name, limits in mechanism.limits.items()]
     system.children += [write_keyframe(name, keyframe) for name, keyframe in mechanism.keyframes.items()]

@@ -26,8 +26,12 @@ class Linearization:
     | by_parameters | in the parameters asked for, named in `parameters` | (2 nv, n_parameters) |
     | multipliers_A, multipliers_B | derivatives of the multipliers in (q, p) and in the forces | (rows, 2 nv), (rows, nf) |
     | multipliers_by_parameters | of the multipliers in the parameters | (rows, n_parameters) |
+    | weakly_active | joint limits, frictions and contacts that are at the border of acting, to rounding, by name | |
     | second | order 2: second derivatives in (q, p, forces, prescribed), symmetric | (2 nv, n, n), n = 2 nv + nf + np |
     | hessian | order 2 with `contract`: Σ contract_i second_i | (n, n) |
+
+    Where something is weakly active, derivatives differ from side to side; these are those of the side on which what
+    touches without a force is open, and what can stick sticks.
 
     `C`, `D` and `multipliers_D` are old names of `by_prescribed`, `by_parameters` and `multipliers_by_parameters`; they
     warn.
@@ -47,6 +51,7 @@ class Linearization:
     second: Array | None = None
     hessian: Array | None = None
     activation: Array = field(default_factory=lambda: np.zeros(0))
+    weakly_active: tuple[str, ...] = ()
 
     @property
     def C(self) -> Array:

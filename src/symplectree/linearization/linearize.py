@@ -18,9 +18,11 @@ from symplectree.lie import Array
 from symplectree.linearization.activation_step import ActivationStep
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
+from symplectree.linearization.refusals import refuse_acting, refuse_couplings
 from symplectree.linearization.straight_paths import rates_of_straight_paths, straight_paths
 from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
+from symplectree.mechanism.unilateral import names_of_places
 from symplectree.validation import check_seconds, real_array, required_dt, shown
 
 NO_WEIGHTS = np.zeros(0)
@@ -65,8 +67,14 @@ def linearize(
     themselves, to about nine digits, and have no second derivatives here; `FormulaPotential`, `FormulaForce` and
     `FormulaConstraint` have.
 
+    Joint limits, dry friction and contact count: derivatives are those on the set that is closed, sticks or slides in this
+    step, and impacts within it move in time with the state (saltation). Such steps have first derivatives only, and none
+    in parameters. Where a contact that is open would meet or one that is closed would part, however small the change, the
+    step is not differentiable: see `weakly_active`.
+
     Raises TypeError without dt, ModelError for bad arguments, or when constraints cannot follow a parameter because they
-    are redundant, and ConvergenceError when the step has no solution.
+    are redundant, or when something acts that has no derivatives of that kind, and ConvergenceError when the step has no
+    solution.
     """
     dt = required_dt(dt, "linearize")
     method = _checked_method(method)
@@ -105,7 +113,7 @@ def _looked_at(
         tuple(parameters) if isinstance(parameters, Iterable) and not isinstance(parameters, str) else parameters
     )
     chosen = quantities(model.full, parameters)
-    _refuse_couplings(model, chosen)
+    refuse_couplings(model, chosen)
     if chosen and order == 2:
         raise ModelError("parameters have no second derivatives; give order=1, or leave them out")
     source = ForceSource(model, forces, 1, activation)
@@ -229,7 +237,8 @@ class _Step(NamedTuple):
         )  # fmt: skip
         if found is None:
             raise self._failure()
-        q1, p1, multipliers, first, of_multipliers, second, hessian = found
+        q1, p1, multipliers, first, of_multipliers, second, hessian, acting, weak = found
+        refuse_acting(names_of_places(model, acting), self.order, self.parameters)
         nv, rows, n = model.nv, len(model.rows), native.inputs
         by_parameters, multipliers_by_parameters = _in_parameters(native, self.parameters, first, rows)
         if motion:
@@ -256,7 +265,7 @@ class _Step(NamedTuple):
             multipliers_A=of_multipliers[:, parts[0]], multipliers_B=of_multipliers[:, parts[1]],
             multipliers_by_parameters=multipliers_by_parameters,
             parameters=tuple(quantity.name for quantity in self.parameters),
-            second=second, hessian=hessian, activation=active.end,
+            second=second, hessian=hessian, activation=active.end, weakly_active=names_of_places(model, weak),
         )  # fmt: skip
 
     def _failure(self) -> ConvergenceError:
@@ -283,18 +292,6 @@ def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int)
     return of_state, of_multipliers
 
 
-def _refuse_couplings(model: Model, chosen: list[Quantity]) -> None:
-    if model.followers is None:
-        return
-    owners = {follower.element: name for name, follower in model.followers.by_name.items()}
-    for quantity in chosen:
-        if (name := owners.get(quantity.name.rpartition(".")[0])) is not None:
-            raise ModelError(
-                f"parameter {quantity.name!r} belongs to the constraint by which {name!r} follows another coordinate, and "
-                "has no derivatives; leave its eliminate=True out"
-            )
-
-
 _natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
 
 
@@ -312,6 +309,7 @@ def _ready(model: Model, method: Variational, dt: float) -> Any:
             "multipliers": np.zeros(0), "multipliers_A": np.zeros((0, 2 * nv)), "multipliers_B": np.zeros((0, nf)),
             "by_prescribed": np.zeros((2 * nv, 0)), "by_parameters": np.zeros((2 * nv, 0)),
             "multipliers_by_parameters": np.zeros((rows, 0)), "parameters": (), "second": None, "hessian": None,
+            "weakly_active": (),
         }  # fmt: skip
         longest = np.inf if not method.divides else _longest_turn() if method.accuracy is None else -1.0
         native = _native(model, method, dt, (), [])

@@ -71,6 +71,7 @@ def linearize_halves(
         by_parameters=(two.A @ one.by_parameters + two.by_parameters) * share,
         multipliers=one.multipliers, multipliers_A=one.multipliers_A, multipliers_B=one.multipliers_B,
         multipliers_by_parameters=one.multipliers_by_parameters * share, second=second, hessian=hessian,
+        weakly_active=tuple(dict.fromkeys(one.weakly_active + two.weakly_active)),
     )  # fmt: skip
 
 

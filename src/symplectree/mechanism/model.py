@@ -17,6 +17,7 @@ from symplectree.joints import Joint, JointLimits
 from symplectree.lie import Array
 from symplectree.mechanism.mixed_up import no_attribute_of_a_model
 from symplectree.mechanism.shapes import Shape
+from symplectree.mechanism.unknown_name import unknown
 
 if TYPE_CHECKING:
     from symplectree.formula.pose_formula import PoseFormula
@@ -389,18 +390,3 @@ def unknown_coordinate(model: Model, name: object, known: Sequence[str], what: s
             f"give {' and '.join(map(repr, left))} by name"
         )
     return unknown(what, name, list(known))
-
-
-def unknown(what: str, name: object, known: tuple[str, ...] | list[str]) -> str:
-    """A sentence that says that there is no such thing, with the nearest names."""
-    import difflib
-
-    known = list(dict.fromkeys(known))  # a joint of one coordinate has its name
-    near = difflib.get_close_matches(str(name), known, n=3)
-    hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else f"there are {_listed(known)}"
-    return f"no {what} is named {name!r}; {hint}"
-
-
-def _listed(names: tuple[str, ...] | list[str]) -> str:
-    shown = ", ".join(repr(n) for n in names[:8]) or "none"
-    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

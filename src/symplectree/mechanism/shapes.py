@@ -26,8 +26,9 @@ class Shape:
     | rgba | colour, each part from 0 to 1; a mesh in the default one has the colours of its file |
     | mesh | the path of the mesh's file, None where there is none or it was not found |
     | scale | of the mesh along its axes |
-    | name | by which a `Contact` may name it |
     | file_colors | whether parts of a mesh that have colours in its file keep these, whatever `rgba` |
+    | name | by which a `Contact` may name it |
+    | visible | whether it is drawn; of a mesh that collides, its convex hull does |
     """  # noqa: E501
 
     frame: str
@@ -39,6 +40,7 @@ class Shape:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     file_colors: bool = False
     name: str | None = None
+    visible: bool = True
 
     def __post_init__(self) -> None:
         """Raises ModelError for a kind that is not known, and for a size or pose that does not fit."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symplectree.elements import Contact, JointFriction, JointLimit
 from symplectree.errors import ModelError
 
 if TYPE_CHECKING:
+    from symplectree.elements.rows import Row
     from symplectree.mechanism.model import Model
 
 KINDS = (JointLimit, JointFriction, Contact)
@@ -16,6 +18,13 @@ KINDS = (JointLimit, JointFriction, Contact)
 def unilateral_names(model: Model) -> list[str]:
     """Names of the elements that only push or rub."""
     return [str(element.name) for element in model.elements if isinstance(element, KINDS)]
+
+
+def names_of_places(model: Model, places: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    """Names of elements, of (table, row) with tables of joint limits, joint frictions and contact pairs."""
+    full, tables = model.full, model.full.tables
+    rows: tuple[Sequence[Row], ...] = (tables.joint_limits, tables.joint_frictions, tables.contact_pairs)
+    return tuple(dict.fromkeys(str(full.elements[rows[table][k].owner].name) for table, k in places))
 
 
 def refuse_unilateral(model: Model, what: str) -> None:

@@ -299,10 +299,12 @@ HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
 
 
 def _own_shapes(model: Model, size: float) -> list[Solid]:
-    """The model's own shapes, as solids on its bodies; meshes that cannot be read are left out."""
+    """The model's own visible shapes, as solids on its bodies; meshes that cannot be read are left out."""
     out: list[Solid] = []
     lost: dict[Path, str] = {}
     for i, shape in enumerate(model.shapes):
+        if not shape.visible:
+            continue
         index = model.find_frame(shape.frame)
         T = model.frame_offset[index] @ np.asarray(shape.pose, dtype=float)
         red, green, blue, opacity = (*(float(x) for x in shape.rgba), 1.0)[:4]

@@ -1,11 +1,14 @@
 """Geoms of MJCF, and how they look."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from symplectree.io.robots.poses import frame_pose, local_pose
-from symplectree.io.robots.reading import Reading
+from symplectree.io.robots.reading import Reading, new_name
 from symplectree.io.robots.tree import along
 from symplectree.lie import Array, pose, quaternion_matrix
 from symplectree.mechanism.shapes import GREY, Shape
@@ -34,18 +37,37 @@ def size_and_pose(r: Reading, geom: Any, body: str) -> tuple[Array, Array]:
     return size, frame_pose(r, geom, owner) @ pose(R, middle)
 
 
-def add_shapes(r: Reading) -> None:
-    """The visible geoms of MJCF as shapes of the mechanism; all of them where none is in a group that is shown."""
-    geoms = [(geom, body.name) for body in r.spec.bodies for geom in body.geoms if geom.rgba[3] > 0]
-    shown = [(geom, body) for geom, body in geoms if geom.group < SHOWN_GROUPS]
-    moving = any(body != r.spec.worldbody.name for _, body in shown)
-    for geom, body in shown if moving else geoms:
-        shape = _shape(r, geom, body)
-        if shape is not None:
-            r.mechanism.shapes.append(shape)
+def all_geoms(r: Reading) -> list[tuple[Any, str]]:
+    """The geoms of the file, each with the name of its body, in the file's order."""
+    return [(geom, body.name) for body in r.spec.bodies for geom in body.geoms]
 
 
-def _shape(r: Reading, geom: Any, body: str) -> Shape | None:
+def add_shapes(r: Reading, touched: Mapping[int, Shape] = MappingProxyType({})) -> dict[int, str]:
+    """The visible geoms of MJCF as shapes of the mechanism; all of them where none is in a group that is shown.
+
+    touched: shapes by number of geom that collide: they get names, which are returned, and those that are not shown are
+        added as well.
+    """
+    geoms = all_geoms(r)
+    opaque = [(number, geom, body) for number, (geom, body) in enumerate(geoms) if geom.rgba[3] > 0]
+    shown = [(number, geom, body) for number, geom, body in opaque if geom.group < SHOWN_GROUPS]
+    moving = any(body != r.spec.worldbody.name for _, _, body in shown)
+    visible = {number for number, _, _ in (shown if moving else opaque)}
+    taken = set(r.frame_names)
+    names: dict[int, str] = {}
+    for number, (geom, body) in enumerate(geoms):
+        shape = touched[number] if number in touched else shape_of(r, geom, body) if number in visible else None
+        if shape is None:
+            continue
+        if number in touched:
+            names[number] = new_name(geom.name or f"{body} {kind(geom)}", taken)
+            shape = replace(shape, name=names[number], visible=number in visible)
+        r.mechanism.shapes.append(shape)
+    return names
+
+
+def shape_of(r: Reading, geom: Any, body: str) -> Shape | None:
+    """A geom as shape; None for kinds that there are none of."""
     size, T = size_and_pose(r, geom, body)
     a, b, c = (float(x) for x in size)
     sizes: dict[str, tuple[float, ...]] = {

@@ -15,10 +15,12 @@ def note_leftovers(r: Reading) -> None:
     """Note everything of the spec that changes the motion and that no other part of the reading has taken."""
     joints = list(r.spec.joints)
     if not r.urdf:
-        _contacts(r)
         _option(r)
-    r.note("joint limits", [joint.name for joint in joints if limits_motion(joint)])
-    r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
+    if not r.contact:
+        if not r.urdf:
+            _contacts(r)
+        r.note("joint limits", [joint.name for joint in joints if limits_motion(joint)])
+        r.note("dry friction of joints", [joint.name for joint in joints if joint.frictionloss])
     r.note("springs of ball and free joints", [joint.name for joint in joints if _turning_spring(joint)])
     r.note("nonlinear stiffness or damping", [joint.name for joint in joints if _nonlinear(joint)])
     r.note("springdamper, which follows from the inertia", [j.name for j in joints if _springdamper(r, j)])

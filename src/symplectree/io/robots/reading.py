@@ -50,6 +50,7 @@ class Reading:
     | bodies, sites | by name: where they are, and which frame they became |
     | spring_dampers | stiffness and damping of joints that follow from their inertia, by name |
     | strict | are inertias that no body can have refused, and not repaired? |
+    | contact | do limits, dry friction and contacts become elements? |
     | repairs | links whose inertia was changed, and by how much |
     | notes | what cannot be represented, for the one warning: kinds of things, and names of each |
     """
@@ -61,6 +62,7 @@ class Reading:
     finder: MeshFinder
     eliminate: bool = False
     strict: bool = False
+    contact: bool = True
     spring_dampers: dict[str, tuple[float, float]] = field(default_factory=dict)
     repairs: list[str] = field(default_factory=list)
     mechanism: Mechanism = field(default_factory=Mechanism)

@@ -11,7 +11,8 @@
 | GearConstraint, PointConstraint, WeldConstraint | equalities, which are soft in MuJoCo |
 | `m.initial`, `m.keyframes` | the keyframe `home`; keyframes, with controls and activations |
 | ForceLimit | actuatorfrcrange of the joint |
-| shapes | geoms without mass and contact |
+| shapes | geoms without mass; those that are not drawn in group 3 |
+| JointLimit, JointFriction, Contact | range, frictionloss, contact pairs: soft in MuJoCo, and nothing bounces |
 
 A Free joint stands on the ground; its coordinates are poses in the world there, wherever it is placed here.
 """
@@ -25,11 +26,14 @@ import numpy as np
 
 from symplectree.elements import (
     Cable,
+    Contact,
     Damper,
     ForceLimit,
     GearConstraint,
     JointDamper,
     JointForce,
+    JointFriction,
+    JointLimit,
     JointSpring,
     PointConstraint,
     Spring,
@@ -40,6 +44,7 @@ from symplectree.elements import (
 from symplectree.elements.actuator import Drive
 from symplectree.io.robots.loops import holds_points
 from symplectree.io.robots.mjcf_actuators import write_actuator
+from symplectree.io.robots.mjcf_contacts import geom_names, write_contact, write_stop
 from symplectree.io.robots.mjcf_keyframes import write_keyframes
 from symplectree.io.robots.writing import (
     Element,
@@ -80,17 +85,18 @@ def write_mjcf(mechanism: Mechanism, path: str | PathLike[str], *, stacklevel: i
     sub_element(root, "option", gravity=numbers(mechanism.gravity))
     asset = ElementTree.Element("asset")
     world = sub_element(root, "worldbody")
-    _tree(w, world, asset)
+    geoms = geom_names(model)
+    _tree(w, world, asset, geoms)
     if len(asset):
         root.insert(2, asset)
-    _elements(w, root, model)
+    _elements(w, root, model, geoms)
     frames = {frame.joint.name: frame for frame in w.mechanism.tree if frame.joint.nv}
     write_keyframes(root, model, _home(w, root), lambda name, q: _free_pose(w, frames[name], q))
     w.save(root, file, stacklevel + 1)
 
 
-def _tree(w: Writing, world: Element, asset: Element) -> dict[str, Element]:
-    """Bodies and sites; returns the element of each frame by name."""
+def _tree(w: Writing, world: Element, asset: Element, geoms: dict[int, str]) -> dict[str, Element]:
+    """Bodies, sites and geoms, of which `geoms` has names by number; returns the element of each frame by name."""
     children, found, marked = w.children(), {"world": world}, _marked(w)
     for shape in w.mechanism.shapes:
         marked.setdefault(shape.frame, set()).add("shape")
@@ -112,8 +118,9 @@ def _tree(w: Writing, world: Element, asset: Element) -> dict[str, Element]:
         if "site" in marked.get(frame.name, ()):
             sub_element(body, "site", name=frame.name)
         waiting += [(child, body, np.eye(4)) for child in reversed(inner)]
-    for shape in w.mechanism.shapes:
-        _geom(found[shape.frame], asset, shape)
+    for number, shape in enumerate(w.mechanism.shapes):
+        if not _geom(found[shape.frame], asset, shape, geoms.get(number)):
+            geoms.pop(number, None)
     for name in ["world"] * ("site" in marked.get("world", ())):
         sub_element(world, "site", name=name)
     return found
@@ -180,23 +187,29 @@ def _inertial(frame: Frame, body: Element) -> None:
     sub_element(body, "inertial", given, fullinertia=numbers((xx, yy, zz, xy, xz, yz)))
 
 
-def _geom(body: Element, asset: Element, shape: Shape) -> None:
+def _geom(body: Element, asset: Element, shape: Shape, name: str | None) -> bool:
+    """A shape as geom; false for meshes that MuJoCo does not read."""
     if shape.kind == "mesh" and (shape.mesh is None or Path(shape.mesh).suffix.lower() not in MESHES):
-        return
+        return False
     look = {"type": shape.kind, "rgba": numbers(shape.rgba), "mass": "0", "contype": "0", "conaffinity": "0"}
     geom = sub_element(body, "geom", {**look, **_pose(np.array(shape.pose))})
+    if name is not None:
+        geom.set("name", name)
+    if not shape.visible:
+        geom.set("group", "3")
     if shape.kind == "mesh":
-        name = f"mesh{len(asset) + 1}"
-        sub_element(asset, "mesh", name=name, file=str(shape.mesh), scale=numbers(shape.scale))
-        geom.set("mesh", name)
+        own = f"mesh{len(asset) + 1}"
+        sub_element(asset, "mesh", name=own, file=str(shape.mesh), scale=numbers(shape.scale))
+        geom.set("mesh", own)
     else:
         size = np.multiply(shape.size, HALF[shape.kind])
         geom.set("size", numbers([*size, 0.1] if shape.kind == "plane" else size))
+    return True
 
 
-def _elements(w: Writing, root: Element, model: Model) -> None:
+def _elements(w: Writing, root: Element, model: Model, geoms: dict[int, str]) -> None:
     joints = {joint.get("name", ""): joint for joint in root.iter("joint")}
-    parts = {tag: ElementTree.Element(tag) for tag in ("tendon", "equality", "actuator")}
+    parts = {tag: ElementTree.Element(tag) for tag in ("contact", "tendon", "equality", "actuator")}
     for built, element in zip(model.elements, map(with_frame_names, w.mechanism.elements), strict=True):
         name = str(built.name)
         if isinstance(element, JointSpring | JointDamper):
@@ -205,6 +218,10 @@ def _elements(w: Writing, root: Element, model: Model) -> None:
             written = _motor(joints, parts["actuator"], element, name)
         elif isinstance(element, Cable | Drive | Thruster | Tendon):
             written = write_actuator(model, joints, parts, element, name)
+        elif isinstance(element, JointLimit | JointFriction):
+            written = write_stop(w, joints, element, name)
+        elif isinstance(element, Contact):
+            written = write_contact(w, model, parts["contact"], element, name, geoms)
         elif isinstance(element, ForceLimit):
             written = element.coordinate in joints
             if written:

@@ -6,10 +6,11 @@
 | Revolute, Prismatic, Free | continuous, prismatic, floating |
 | Cylindrical, Universal, Planar | a row of those, `name.0`, `name.1` and so on, with links without mass between them |
 | mass | inertial |
-| JointDamper, GearConstraint | damping, mimic |
-| shapes | visuals: spheres, boxes, cylinders, meshes |
+| JointDamper, JointFriction, JointLimit, GearConstraint | damping, friction, limit, mimic |
+| shapes | visuals, and collisions of those that have names: spheres, boxes, cylinders, meshes |
 
-URDF knows no springs, forces, loops, armatures and gravity, nor where a robot starts.
+URDF does not say which shapes collide with which; it knows no springs, forces, loops, armatures and gravity, nor where a
+robot starts.
 """
 
 from os import PathLike
@@ -17,7 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from symplectree.elements import GearConstraint, JointDamper
+from symplectree.elements import Contact, GearConstraint, JointDamper, JointFriction, JointLimit
 from symplectree.io.robots.writing import (
     Element,
     Writing,
@@ -55,7 +56,10 @@ def write_urdf(mechanism: Mechanism, path: str | PathLike[str], *, stacklevel: i
     for frame in w.mechanism.tree:
         _add(w, root, links, frame)
     for shape in w.mechanism.shapes:
-        _visual(links[shape.frame], shape)
+        if shape.visible:
+            _visual(links[shape.frame], shape)
+        if shape.name is not None:
+            _collision(links[shape.frame], shape)
     _elements(w, {joint.get("name", ""): joint for joint in root.iter("joint")})
     w.save(root, file, stacklevel + 1)
 
@@ -111,19 +115,31 @@ def _inertial(frame: Frame, link: Element) -> None:
 
 
 def _visual(link: Element, shape: Shape) -> None:
+    visual = _geometry(link, "visual", shape)
+    if visual is not None:
+        material = sub_element(visual, "material", name=f"colour {numbers(shape.rgba)}")
+        sub_element(material, "color", rgba=numbers(shape.rgba))
+
+
+def _collision(link: Element, shape: Shape) -> None:
+    collision = _geometry(link, "collision", shape)
+    if collision is not None:
+        collision.set("name", str(shape.name))
+
+
+def _geometry(link: Element, tag: str, shape: Shape) -> Element | None:
     if shape.kind not in SHAPES or (shape.kind == "mesh" and shape.mesh is None):
-        return
-    visual = sub_element(link, "visual")
-    _origin(visual, np.array(shape.pose))
-    geometry = sub_element(visual, "geometry")
+        return None
+    element = sub_element(link, tag)
+    _origin(element, np.array(shape.pose))
+    geometry = sub_element(element, "geometry")
     words = SHAPES[shape.kind]
     size = dict(zip(words, [shape.size] if words == ("size",) else shape.size, strict=True))
     body = sub_element(geometry, shape.kind, {word: numbers(value) for word, value in size.items()})
     if shape.kind == "mesh":
         body.set("filename", str(shape.mesh))
         body.set("scale", numbers(shape.scale))
-    material = sub_element(visual, "material", name=f"colour {numbers(shape.rgba)}")
-    sub_element(material, "color", rgba=numbers(shape.rgba))
+    return element
 
 
 def _elements(w: Writing, joints: dict[str, Element]) -> None:
@@ -133,14 +149,38 @@ def _elements(w: Writing, joints: dict[str, Element]) -> None:
                 given = {"multiplier": numbers(element.ratio), "offset": numbers(element.offset)}
                 sub_element(joints[element.b], "mimic", given, joint=element.a)
                 continue
-        elif isinstance(element, JointDamper):
-            names = [name for name in joints if name == element.coordinate or name.startswith(f"{element.coordinate}.")]
-            names = [name for name in names if joints[name].get("type") not in ("fixed", "floating")]
-            for name in names:
-                dynamics = joints[name].find("dynamics")
-                if dynamics is None:
-                    dynamics = sub_element(joints[name], "dynamics", damping="0")
-                dynamics.set("damping", numbers(float(dynamics.get("damping", "0")) + float(element.damping)))
-            if names:
+        elif isinstance(element, JointDamper | JointFriction):
+            if _dynamics(joints, element):
                 continue
-        w.leave("elements", f"{type(element).__name__} {element.name or f'without name, element {i + 1}'}")
+        elif isinstance(element, JointLimit) and _limit(joints, element):
+            continue
+        what = "which shapes collide" if isinstance(element, Contact) else "elements"
+        w.leave(what, f"{type(element).__name__} {element.name or f'without name, element {i + 1}'}")
+
+
+def _dynamics(joints: dict[str, Element], element: JointDamper | JointFriction) -> bool:
+    word, value = ("damping", element.damping) if isinstance(element, JointDamper) else ("friction", element.force)
+    names = [name for name in joints if name == element.coordinate or name.startswith(f"{element.coordinate}.")]
+    names = [name for name in names if joints[name].get("type") not in ("fixed", "floating")]
+    for name in names:
+        dynamics = joints[name].find("dynamics")
+        if dynamics is None:
+            dynamics = sub_element(joints[name], "dynamics")
+        dynamics.set(word, numbers(float(dynamics.get(word, "0")) + float(value)))
+    return bool(names)
+
+
+def _limit(joints: dict[str, Element], element: JointLimit) -> bool:
+    """A joint with both ends is revolute or prismatic; one that could bounce, or has one end alone, has no such word."""
+    joint = joints.get(element.coordinate)
+    if joint is None or element.restitution or element.lower is None or element.upper is None:
+        return False
+    limit = joint.find("limit")
+    if limit is None:
+        joint.set("type", "revolute")
+        limit = sub_element(joint, "limit", effort=FAR, velocity=FAR)
+    elif limit.get("upper") != FAR:
+        return False  # there is one already
+    limit.set("lower", numbers(element.lower))
+    limit.set("upper", numbers(element.upper))
+    return True

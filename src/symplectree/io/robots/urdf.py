@@ -2,13 +2,14 @@
 
 import copy
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from symplectree.errors import ModelError
-from symplectree.io.robots.reading import Reading
+from symplectree.io.robots.reading import Reading, new_name
 from symplectree.lie import Array, pose, rpy
 from symplectree.mechanism.model import unknown
 from symplectree.mechanism.shapes import GREY, Shape
@@ -126,7 +127,9 @@ def physics_only(robot: Element) -> str:
 def note_urdf_leftovers(r: Reading, robot: Element) -> None:
     """Note what URDF says and a mechanism cannot."""
     joints = {joint.get("name", ""): joint for joint in robot.findall("joint")}
-    r.note("contacts of links", [n.get("name", "") for n in robot.findall("link") if n.find("collision") is not None])
+    if not r.contact:
+        touched = [link.get("name", "") for link in robot.findall("link") if link.find("collision") is not None]
+        r.note("contacts of links", touched)
     moving = {name: joint for name, joint in joints.items() if joint.get("type") != "fixed"}
     limits = {name: limit for name, joint in moving.items() if (limit := joint.find("limit")) is not None}
     r.note("speed limits of joints", [name for name, limit in limits.items() if limit.get("velocity") is not None])
@@ -147,11 +150,22 @@ def note_urdf_leftovers(r: Reading, robot: Element) -> None:
 
 
 def add_urdf_shapes(r: Reading, robot: Element) -> None:
-    """The visuals as shapes of the mechanism; collisions for a robot without any visual."""
+    """The visuals as shapes of the mechanism, and the collisions, which are not drawn where there are visuals.
+
+    URDF does not say what meets what: a collision's shape has a name, its own or that of its link, for a Contact.
+    """
     colours = {m.get("name"): m for m in robot.findall("material") if m.find("color") is not None}
-    tag = "visual" if robot.find("link/visual") is not None else "collision"
+    seen = robot.find("link/visual") is not None
+    taken = set(r.frame_names)
     for link in robot.findall("link"):
-        r.mechanism.shapes += [shape for shape in link_shapes(r, link, tag, colours) if shape is not None]
+        if seen:
+            r.mechanism.shapes += [shape for shape in link_shapes(r, link, "visual", colours) if shape is not None]
+        if seen and not r.contact:
+            continue
+        for given, shape in zip(link.findall("collision"), link_shapes(r, link, "collision", colours), strict=True):
+            if shape is not None:
+                name = new_name(given.get("name") or f"{link.get('name')} collision", taken) if r.contact else None
+                r.mechanism.shapes.append(replace(shape, name=name, visible=not seen))
 
 
 def link_shapes(

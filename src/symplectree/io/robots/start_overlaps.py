@@ -1,0 +1,102 @@
+"""Starts of a robot at which joints are beyond their limits or shapes overlap, which runs keep, but do not let grow.
+
+Links that overlap each other where the robot starts do so by design, as covers and their joints do: these pairs are left
+out.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symplectree.elements import Contact
+from symplectree.errors import SymplectreeError
+from symplectree.io.robots.reading import Reading, listed
+from symplectree.lie import Array
+from symplectree.mechanism.model import Model
+
+OVERLAP = 1e-4  # m or rad, that is worth a word: files are rounded
+
+
+def start_overlaps(r: Reading) -> list[str]:
+    """A sentence on what is beyond a limit or overlaps where the robot starts, or at a keyframe: the largest first."""
+    if not r.mechanism.elements:
+        return []
+    try:
+        model = r.mechanism.build()
+    except SymplectreeError:  # build() by the user says it
+        return []
+    tables = model.full.tables
+    if not tables.joint_limits and not tables.contact_pairs:
+        return []
+    left_out = _leave_out(r, model)
+    if left_out:
+        model = r.mechanism.build()
+    starts = {"": _start(model, dict(r.mechanism.initial))} | {name: key.q for name, key in model.keyframes.items()}
+    worst: dict[str, float] = {}
+    where: dict[str, str] = {}
+    for name, q in starts.items():
+        for what, depth in _overlaps(model, np.asarray(q)).items():
+            if depth > worst.get(what, OVERLAP):
+                worst[what], where[what] = depth, name
+    found = sorted(worst, key=lambda what: -worst[what])
+    said = [f"left out, because they overlap at the start: contacts of {listed(left_out)}"] if left_out else []
+    if not found:
+        return said
+    texts = [what + (f" at keyframe {where[what]!r}" if where[what] else "") for what in found]
+    return [*said, f"overlapping at the start, which runs keep but do not let grow: {listed(texts)}"]
+
+
+def _leave_out(r: Reading, model: Model) -> list[str]:
+    """Take pairs of links that overlap each other at the start out of the contacts; which ones."""
+    import symplectree._core as core
+
+    full = model.full
+    q = _start(model, dict(r.mechanism.initial))
+    _, contacts = core.contacts_nearby(full.native, np.ascontiguousarray(model.tree_coordinates(q)), -OVERLAP)
+    bad: dict[frozenset[str], str] = {}
+    for index, _ in contacts:
+        pair = full.tables.contact_pairs[index]
+        rows = [full.tables.collision_shapes[k] for k in (pair.a, pair.b)]
+        one, two = (str(model.shapes[full.tables.shapes[k]].name) for k in (pair.a, pair.b))
+        if all(row.at.body >= 0 for row in rows):
+            bad[frozenset((one, two))] = f"{one} and {two}"
+    if not bad:
+        return []
+    elements = []
+    for element in r.mechanism.elements:
+        if not isinstance(element, Contact) or not element.pairs:
+            elements.append(element)
+            continue
+        groups = [(a, *(b for b in others if frozenset((a, b)) not in bad)) for a, *others in element.pairs]
+        if kept := tuple(group for group in groups if len(group) > 1):
+            elements.append(replace(element, pairs=kept))
+    r.mechanism.elements[:] = elements
+    return list(bad.values())
+
+
+def _start(model: Model, given: dict[str, Any]) -> Array:
+    q = np.array(model.neutral)
+    for name, value in given.items():
+        q[model.joints[name].q] = value
+    return q
+
+
+def _overlaps(model: Model, q: Array) -> dict[str, float]:
+    """By what it is: how far beyond its limit a joint is, or how deep shapes overlap [rad or m]."""
+    import symplectree._core as core
+
+    full = model.full
+    limits, contacts = core.contacts_nearby(full.native, np.ascontiguousarray(model.tree_coordinates(q)), -OVERLAP)
+    found: dict[str, float] = {}
+    for index, gap in limits:
+        row = full.tables.joint_limits[index]
+        found[f"{full.coordinates[row.q]} is {-gap:.3g} beyond its limit"] = -gap
+    deepest: dict[tuple[int, int], float] = {}
+    for index, gap in contacts:
+        pair = full.tables.contact_pairs[index]
+        deepest[pair.a, pair.b] = max(-gap, deepest.get((pair.a, pair.b), 0.0))
+    for (a, b), depth in deepest.items():
+        one, two = (model.shapes[full.tables.shapes[row]].name for row in (a, b))
+        found[f"{one} is {1e3 * depth:.3g} mm in {two}"] = depth
+    return found
