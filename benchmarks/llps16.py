@@ -19,7 +19,8 @@ HERE = Path(__file__).parent
 CORE = HERE.parent / "core"
 SOURCES = (  # what the headers that it includes only declare
     "constraints/constraint_rows.cpp", "constraints/loop_solver.cpp", "constraints/row_evaluation.cpp",
-    "constraints/row_structure.cpp", "dense/dense_solvers.cpp", "dynamics/aba.cpp", "formula/tape.cpp",
+    "constraints/row_structure.cpp", "dense/dense_solvers.cpp", "dynamics/aba.cpp",
+    "elements/element_forces.cpp", "formula/tape.cpp",
     "integrators/body_action/root_direction.cpp", "integrators/body_action/step_rows.cpp",
     "kinematics/configurations.cpp", "kinematics/place_formula.cpp", "model/workspace.cpp",
 )  # fmt: skip
