@@ -6,6 +6,8 @@ MuJoCo's constraints give way, and by what 2 ms of an impact change: hence 5 mm 
 
 Files often start beyond a joint's limit or with shapes that overlap, which ours keep as it is and MuJoCo throws apart. Both
 therefore start with coordinates within their ranges, and free bodies raised until they overlap nothing that stands below.
+Links that overlap each other in the file's pose do so by design, and so do links that hang on the world by turning joints
+alone, with what stands still; as `st.load` leaves out their contacts and says so, they are left out in MuJoCo as well.
 
 A contact holds where the gap of two shapes is below 0.1 mm at the end. The two agree on a pair when it holds in one and its
 gap is below 1 mm in the other; gaps are those of our shapes at the configuration of either.
@@ -19,13 +21,14 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from mujoco_pair import DURATION, Pair, closed, start
+from mujoco_pair import DURATION, Acting, Pair, closed, start
 
 import symplectree as st
 from symplectree import _core as core
 
 HOLDS, NEARBY = 1e-4, 1e-3  # m or rad: gaps
 NEAR = 5e-3  # m
+OVERLAP = 1e-4  # m, of links by design
 CASES = ((1e-3, 1e-4), (2e-4, 2e-5))  # steps of ours and of MuJoCo's [s]
 TAU = 20  # MuJoCo's time constant over its step
 
@@ -52,16 +55,52 @@ def stiffen(there: mujoco.MjModel, step: float) -> None:
         getattr(there, f"{of}_solimp")[:, :3] = (0.9999, 0.9999, 1e-3)
 
 
-def theirs_after(pair: Pair, q: np.ndarray, v: np.ndarray, ctrl: np.ndarray, step: float) -> np.ndarray:
+def overlapping_links(there: mujoco.MjModel) -> set[tuple[int, int]]:
+    """Pairs of geoms that overlap in the file's pose by design, as this module's docstring says."""
+    data = mujoco.MjData(there)
+    mujoco.mj_kinematics(there, data)
+    mujoco.mj_comPos(there, data)
+    mujoco.mj_collision(there, data)
+    links = [_only_turns(there, int(body)) for body in there.geom_bodyid]
+    moving = there.body_weldid[there.geom_bodyid] != 0
+    deep = [tuple(sorted(c.geom)) for c in data.contact if c.dist < -OVERLAP and min(c.geom) >= 0]
+    return {(int(a), int(b)) for a, b in deep if (moving[a] or links[b]) and (moving[b] or links[a])}
+
+
+def _only_turns(there: mujoco.MjModel, body: int) -> bool:
+    """Whether the body moves, and only turning joints are between the world and it."""
+    turning = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_BALL)}
+    moves = bool(there.body_weldid[body])
+    while body > 0:
+        first = there.body_jntadr[body]
+        if not turning.issuperset(int(k) for k in there.jnt_type[first : first + there.body_jntnum[body]]):
+            return False
+        body = int(there.body_parentid[body])
+    return moves
+
+
+@contextlib.contextmanager
+def without(pairs: set[tuple[int, int]]) -> Iterator[None]:
+    """MuJoCo without contacts of these geoms."""
+    if pairs:
+        mujoco.set_mjcb_contactfilter(lambda _m, _d, a, b: (min(a, b), max(a, b)) in pairs)
+    try:
+        yield
+    finally:
+        mujoco.set_mjcb_contactfilter(None)
+
+
+def theirs_after(pair: Pair, q: np.ndarray, v: np.ndarray, acting: Acting, step: float) -> np.ndarray:
     """Our configuration where MuJoCo's motion ends."""
     there = pair.there
     stiffen(there, step)
     P, _ = pair.velocities(q, v)
     data = mujoco.MjData(there)
-    data.qpos[:], data.qvel[:], data.ctrl[:] = pair.to_mujoco(q), P @ v, ctrl
+    data.qpos[:], data.qvel[:], data.ctrl[:] = pair.to_mujoco(q), P @ v, acting.theirs
     if there.na and there.nkey:
         data.act[:] = there.key_act[0]
-    mujoco.mj_step(there, data, round(DURATION / step))
+    with without(overlapping_links(there)):
+        mujoco.mj_step(there, data, round(DURATION / step))
     if data.time < DURATION / 2:
         raise OverflowError("MuJoCo's own run overflows")
     return pair.from_mujoco(data.qpos, data.qvel)[0]
@@ -117,7 +156,7 @@ def depth(pair: Pair, q: np.ndarray) -> float:
 
 def landed(pair: Pair, push: float = 0.0) -> Landing:
     """Both runs from the file's start; at finer steps where they do not agree at the usual ones."""
-    q, v, ctrl, controls = start(pair)
+    q, v, acting = start(pair)
     v = v + push * np.random.default_rng(2).normal(size=pair.ours.nv)
     q = proper(pair, q)
     if pair.ours.rows:
@@ -126,8 +165,11 @@ def landed(pair: Pair, push: float = 0.0) -> Landing:
     result: Landing | None = None
     for dt, step in CASES:
         with contextlib.suppress(OverflowError):
-            traj = st.simulate(pair.ours, q, v0=v, duration=DURATION, dt=dt, forces=controls or None, save_every=50)
-            result = _compared(pair, traj.q[-1], theirs_after(pair, q, v, ctrl, step))
+            traj = st.simulate(
+                pair.ours, q, v0=v, duration=DURATION, dt=dt, forces=acting.ours or None,
+                activation=acting.activation, save_every=50,
+            )  # fmt: skip
+            result = _compared(pair, traj.q[-1], theirs_after(pair, q, v, acting, step))
             if result.off < NEAR and not result.lost:
                 break
     if result is None:

@@ -1,4 +1,4 @@
-"""Every robot in MJCF that the packages of the extra `robots` bring: read, compared with MuJoCo, and moved beside it.
+"""Every robot in MJCF that the packages of the extra `robot-files` bring: read, compared with MuJoCo, and moved beside it.
 
     python benchmarks/robots.py [FOLDER …] [--fetch FOLDER] [--match WORD] [--list] [--limit N] [--seconds 120] [--push 1]
                                 [--contact]
@@ -136,7 +136,7 @@ def files(folders: list[str]) -> Iterator[Path]:
         if not root.is_dir():
             spec = importlib.util.find_spec(name)
             if spec is None or not spec.submodule_search_locations:
-                print(f"{name} is not installed: pip install 'symplectree[robots]'", file=sys.stderr)
+                print(f"{name} is not installed: pip install 'symplectree[robot-files]'", file=sys.stderr)
                 continue
             root = Path(next(iter(spec.submodule_search_locations)))
         for path in sorted(p for p in root.rglob("*") if p.suffix in (".xml", ".mjcf") and p.is_file()):

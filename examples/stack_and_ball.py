@@ -17,11 +17,11 @@ def tower() -> st.Mechanism:
     m.shapes.append(st.Shape("world", "plane", (0, 0), name="floor"))
     for i in range(BOXES):
         m.world.link(f"box{i}", st.Free(f"box{i}"), mass=0.5, inertia=(0.5 * SIDE**2 / 6,) * 3)
-        m.shapes.append(st.Shape(f"box{i}", "box", (SIDE, SIDE, SIDE), rgba=(0.3, 0.5, 0.8, 1)))
+        m.shapes.append(st.Shape(f"box{i}", "box", (SIDE, SIDE, SIDE)))
         m.add(st.Contact(f"box{i}", "floor", friction=0.5))
         m.add(*(st.Contact(f"box{i}", f"box{k}", friction=0.5) for k in range(i)))
     m.world.link("ball", st.Free("ball"), mass=1.0, inertia=(0.4 * 0.15**2,) * 3)
-    m.shapes.append(st.Shape("ball", "sphere", 0.15, rgba=(0.8, 0.4, 0.2, 1)))
+    m.shapes.append(st.Shape("ball", "sphere", 0.15))
     m.add(st.Contact("ball", "floor", friction=0.4, restitution=0.3))
     m.add(*(st.Contact("ball", f"box{i}", friction=0.4, restitution=0.3) for i in range(BOXES)))
     return m

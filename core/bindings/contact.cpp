@@ -19,7 +19,7 @@ nb::object table(const std::vector<double>& numbers, std::size_t width) {
 
 // Of states (q, v) in rows, under forces tau and inputs in rows: records (row, source, index, gap, point, normal,
 // force, slides), and what all of them do to velocities, in rows of `joint`. tau and accelerations `a` of prescribed
-// coordinates have as many rows as q; all of a tree.
+// coordinates have as many rows as q; all of a tree. Also how many states there are whose forces were not found.
 nb::object contact_forces(NativeModel& self, In q, In v, In tau, In inputs, In a, In prescribed, Out joint) {
   const Model& m = self.model;
   const std::size_t count = q.size() / m.nq, controls = m.inputs ? inputs.size() / m.inputs : 1;
@@ -31,19 +31,20 @@ nb::object contact_forces(NativeModel& self, In q, In v, In tau, In inputs, In a
   for (std::size_t k = 0; k < prescribed.size(); ++k) marks[static_cast<int>(prescribed.data()[k])] = 1;
   forces.set_prescribed(marks);
   std::vector<double> out;
+  int missed = 0;
   {
     nb::gil_scoped_release unlocked;
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t row = k * m.nv;
-      forces.find(q.data() + k * m.nq, v.data() + row, tau.data() + row,
-                  inputs.data() + (controls == 1 ? 0 : k * m.inputs), a.data() + row);
+      missed += !forces.find(q.data() + k * m.nq, v.data() + row, tau.data() + row,
+                             inputs.data() + (controls == 1 ? 0 : k * m.inputs), a.data() + row);
       std::copy(forces.joint.begin(), forces.joint.end(), joint.data() + row);
       for (const ContactForce& f : forces.all)
         out.insert(out.end(), {double(k), double(f.source), double(f.index), f.gap, f.point.x, f.point.y, f.point.z,
                                f.normal.x, f.normal.y, f.normal.z, f.force.x, f.force.y, f.force.z, double(f.slides)});
     }
   }
-  return table(out, kNumbers);
+  return nb::make_tuple(table(out, kNumbers), missed);
 }
 
 }  // namespace

@@ -1,12 +1,25 @@
 // Costs of motions, and stage-wise Newton on them.
-#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
+#include "bindings/kept_model.hpp"
 #include "control/stagewise_newton.hpp"
 
 namespace symplectree {
 namespace {
+
+// What an object refers to, which outlives it as its first base class.
+struct KeptObjects {
+  nb::object kept_model, kept_cost;
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(kept_model, kept_cost);
+  }
+};
+
+struct Cost : KeptObjects, TotalCost {
+  explicit Cost(const NativeModel& of) : KeptObjects{nb::find(of), {}}, TotalCost(of.model, of.map.get()) {}
+};
 
 nb::object array(const double* from, std::initializer_list<std::size_t> shape) {
   npy_intp sizes[3], count = 1;
@@ -32,12 +45,12 @@ struct Share {
   bool at_end;
 };
 
-void add(TotalCost& to, const Share& share, CostPart::Second second, std::unique_ptr<CostPart> part) {
+void add(Cost& to, const Share& share, CostPart::Second second, std::unique_ptr<CostPart> part) {
   part->scale = share.scale, part->at_end = share.at_end, part->second = second;
   to.parts.push_back(std::move(part));
 }
 
-void add_quadratic(TotalCost& to, const Share& share, In Wq, In Wv, In q, In v, const nb::list& curved) {
+void add_quadratic(Cost& to, const Share& share, In Wq, In Wv, In q, In v, const nb::list& curved) {
   auto part = std::make_unique<QuadraticPart>();
   part->Wq = matrix(Wq), part->Wv = matrix(Wv), part->q = target_rows(q), part->v = target_rows(v);
   part->layout = to.map ? &to.map->layout : &to.tree;
@@ -46,21 +59,20 @@ void add_quadratic(TotalCost& to, const Share& share, In Wq, In Wv, In q, In v, 
   add(to, share, second, std::move(part));
 }
 
-void add_effort(TotalCost& to, const Share& share, In W, In u) {
+void add_effort(Cost& to, const Share& share, In W, In u) {
   auto part = std::make_unique<EffortPart>();
   part->W = matrix(W), part->u = target_rows(u);
   add(to, share, CostPart::Second::None, std::move(part));
 }
 
-void add_pose(TotalCost& to, const Share& share, const NativeModel& model, int frame, In W, In position, In R,
-              double r) {
+void add_pose(Cost& to, const Share& share, const NativeModel& model, int frame, In W, In position, In R, double r) {
   auto part = std::make_unique<PosePart>();
   part->frame = model.frames.at(frame), part->W = matrix(W), part->position = target_rows(position);
   part->R = matrix(R), part->r = r;
   add(to, share, CostPart::Second::None, std::move(part));
 }
 
-void add_formula(TotalCost& to, const Share& share, bool momenta, nb::handle value, nb::handle derivatives) {
+void add_formula(Cost& to, const Share& share, bool momenta, nb::handle value, nb::handle derivatives) {
   auto part = std::make_unique<FormulaPart>();
   part->of_value = tape(value), part->of_derivatives = tape(derivatives);
   const Model& layout = to.map ? to.map->layout : to.tree;
@@ -68,13 +80,13 @@ void add_formula(TotalCost& to, const Share& share, bool momenta, nb::handle val
   add(to, share, momenta ? CostPart::Second::Momentum : CostPart::Second::Velocity, std::move(part));
 }
 
-double value(const TotalCost& self, int k, In q, In p, In u) {
+double value(const Cost& self, int k, In q, In p, In u) {
   CostScratch scratch(self.tree, self.map);
   return self.value(k, q.data(), p.data(), u.data(), scratch);
 }
 
 // (gradient, Hessian) of state k in (q, p, u).
-nb::object derivatives(const TotalCost& self, int k, In q, In p, In u) {
+nb::object derivatives(const Cost& self, int k, In q, In p, In u) {
   CostScratch scratch(self.tree, self.map);
   const std::size_t size = self.size();
   std::vector<double> g(size), H(size * size);
@@ -85,14 +97,14 @@ nb::object derivatives(const TotalCost& self, int k, In q, In p, In u) {
 
 void bind_costs(nb::module_& module) {
   nb::class_<Share>(module, "CostShare").def(nb::init<double, bool>(), nb::arg("scale"), nb::arg("at_end"));
-  nb::class_<TotalCost>(module, "TotalCost")
+  nb::class_<Cost>(module, "TotalCost", collected<Cost>())
       .def(
           "__init__",
-          [](TotalCost* self, const NativeModel& model, int steps, double dt, int controls) {
-            new (self) TotalCost(model.model, model.map.get());
+          [](Cost* self, const NativeModel& model, int steps, double dt, int controls) {
+            new (self) Cost(model);
             self->steps = steps, self->dt = dt, self->nu = controls;
           },
-          nb::arg("model"), nb::kw_only(), nb::arg("steps"), nb::arg("dt"), nb::arg("controls"), nb::keep_alive<1, 2>())
+          nb::arg("model"), nb::kw_only(), nb::arg("steps"), nb::arg("dt"), nb::arg("controls"))
       .def("add_quadratic", &add_quadratic, nb::arg("share"), nb::kw_only(), nb::arg("q_weight"), nb::arg("v_weight"),
            nb::arg("q_target"), nb::arg("v_target"), nb::arg("curved"))
       .def("add_effort", &add_effort, nb::arg("share"), nb::kw_only(), nb::arg("weight"), nb::arg("target"))
@@ -102,20 +114,25 @@ void bind_costs(nb::module_& module) {
            nb::arg("derivatives"))
       .def("value", &value)
       .def("derivatives", &derivatives)
-      .def("__len__", [](const TotalCost& self) { return self.parts.size(); });
+      .def("__len__", [](const Cost& self) { return self.parts.size(); });
 }
 
-using Newton = StagewiseNewton;
+// With the model and the costs that it refers to.
+struct Newton : KeptObjects, StagewiseNewton {
+  Newton(const NativeModel& model, const Cost& cost, const ControlledModel& controlled, ControlLimits limits,
+         bool exact, int threads)
+      : KeptObjects{nb::find(model), nb::find(cost)}, StagewiseNewton(controlled, cost, limits, exact, threads) {}
+};
 
-std::unique_ptr<Newton> make_newton(const NativeModel& model, const TotalCost& cost, const MethodOptions& options,
-                                    const MethodOptions& single, In prescribed, In limits, bool exact, int threads) {
+void make_newton(Newton* self, const NativeModel& model, const Cost& cost, const MethodOptions& options,
+                 const MethodOptions& single, In prescribed, In limits, bool exact, int threads) {
   ControlledModel controlled{model.model, model.map.get(), options, single, cost.dt, cost.steps, {}};
   for (std::size_t k = 0; k < prescribed.size(); k += 2)
     controlled.prescribed.push_back(
         {static_cast<int>(prescribed.data()[k]), static_cast<int>(prescribed.data()[k + 1])});
   const std::size_t m = limits.shape(1);
   const double* l = limits.data();
-  return std::make_unique<Newton>(controlled, cost, ControlLimits{{l, l + m}, {l + m, l + 2 * m}}, exact, threads);
+  new (self) Newton(model, cost, controlled, ControlLimits{{l, l + m}, {l + m, l + 2 * m}}, exact, threads);
 }
 
 // A function of a motion, None for none.
@@ -220,10 +237,9 @@ void bind_control(nb::module_& module) {
       .value("no_solution", Newton::Found::NoSolution)
       .value("not_finite", Newton::Found::NotFinite)
       .value("not_smooth", Newton::Found::NotSmooth);
-  nb::class_<Newton>(module, "StagewiseNewton")
-      .def(nb::new_(&make_newton), nb::arg("model"), nb::arg("cost"), nb::kw_only(), nb::arg("options"),
-           nb::arg("single"), nb::arg("prescribed"), nb::arg("limits"), nb::arg("exact"), nb::arg("threads"),
-           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
+  nb::class_<Newton>(module, "StagewiseNewton", collected<Newton>())
+      .def("__init__", &make_newton, nb::arg("model"), nb::arg("cost"), nb::kw_only(), nb::arg("options"),
+           nb::arg("single"), nb::arg("prescribed"), nb::arg("limits"), nb::arg("exact"), nb::arg("threads"))
       .def("begin", &begin, nb::arg("q"), nb::arg("v"), nb::arg("u"), nb::arg("along").none(), nb::arg("gains"))
       .def("differentiate", &differentiate, nb::arg("damping"), nb::arg("gradients"), nb::arg("hessians"))
       .def("sweep", &Newton::sweep_again, nb::arg("damping"), nb::arg("with_bending"),

@@ -1,7 +1,7 @@
 // Control laws of symplectree/integrators/controllers.py.
 #include "integrators/control_laws.hpp"
 
-#include "bindings/native.hpp"
+#include "bindings/kept_model.hpp"
 
 namespace symplectree {
 namespace {
@@ -15,10 +15,15 @@ Signal signal(const In& times, const In& rows, bool hold) {
 // The laws of one run, and the model whose parts they point to.
 struct NativeLaws {
   NativeModel& model;
+  nb::object kept;
   ControlLaws laws;
 
-  explicit NativeLaws(NativeModel& of) : model(of), laws(of.layout()) {}
+  explicit NativeLaws(NativeModel& of) : model(of), kept(nb::find(of)), laws(of.layout()) {}
   NativeLaws(const NativeLaws&) = delete;
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(kept);
+  }
 };
 
 }  // namespace
@@ -26,8 +31,8 @@ struct NativeLaws {
 ControlLaws& control_laws(nb::handle given) { return nb::cast<NativeLaws&>(given).laws; }
 
 void bind_control_laws(nb::module_& module) {
-  nb::class_<NativeLaws>(module, "ControlLaws")
-      .def(nb::init<NativeModel&>(), nb::arg("model"), nb::keep_alive<1, 2>())
+  nb::class_<NativeLaws>(module, "ControlLaws", collected<NativeLaws>())
+      .def(nb::init<NativeModel&>(), nb::arg("model"))
       .def(
           "add_pid",
           [](NativeLaws& self, int q, int v, int place, In gains, In times, In target, bool hold, In limits) {

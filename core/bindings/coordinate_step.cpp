@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/native.hpp"
+#include "bindings/kept_model.hpp"
 
 namespace symplectree {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 class NativeNumberStep {
  public:
   NativeNumberStep(NativeModel& model, const MethodOptions& options, double dt, NumberSteps::Names names, bool quiet)
-      : steps_(std::make_shared<NumberSteps>(
+      : kept_(nb::find(model)),
+        steps_(std::make_shared<NumberSteps>(
             model.layout(),
             [&model, options, dt] {
               return step_derivatives(model.model, model.map.get(), options, dt, std::vector<char>(model.model.nv));
@@ -21,6 +22,11 @@ class NativeNumberStep {
   NativeNumberStep(const NativeNumberStep&) = delete;
   ~NativeNumberStep() {
     if (number_) StepRegistry::instance().remove(number_);
+  }
+
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(kept_);
   }
 
   // The number by which compiled code finds the step, as long as this object lives; that is until Python ends, with
@@ -50,6 +56,7 @@ class NativeNumberStep {
   }
 
  private:
+  nb::object kept_;
   std::shared_ptr<NumberSteps> steps_;
   std::int64_t number_ = 0;
 };
@@ -60,9 +67,9 @@ void bind_number_step(nb::module_& module) {
   nb::class_<NumberSteps::Names>(module, "NumberNames")
       .def(nb::init<std::vector<std::string>, std::vector<std::string>, std::string>(), nb::kw_only(),
            nb::arg("numbers"), nb::arg("equations"), nb::arg("solver"));
-  nb::class_<NativeNumberStep>(module, "NumberStep")
+  nb::class_<NativeNumberStep>(module, "NumberStep", collected<NativeNumberStep>())
       .def(nb::init<NativeModel&, const MethodOptions&, double, NumberSteps::Names, bool>(), nb::arg("model"),
-           nb::arg("options"), nb::arg("dt"), nb::arg("names"), nb::arg("quiet"), nb::keep_alive<1, 2>())
+           nb::arg("options"), nb::arg("dt"), nb::arg("names"), nb::arg("quiet"))
       .def("compute", &NativeNumberStep::compute, nb::kw_only(), nb::arg("q"), nb::arg("p"), nb::arg("u"),
            nb::arg("q1"), nb::arg("p1"), nb::arg("J"), nb::arg("H"))
       .def_prop_ro("number", &NativeNumberStep::number);

@@ -17,6 +17,11 @@ struct ForceRows {
   In tau, inputs;
   nb::object function, set, laws;
   int nq;
+
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(function, set, laws);
+  }
 };
 
 // Those of one step after the other.
@@ -32,7 +37,7 @@ class RowForces final : public ForceSource {
   }
 
   // Before step number `step` from time t, number k of the rows.
-  void choose_step(int k, long step, double t, double dt, Run& run) {
+  void choose_step(int k, std::int64_t step, double t, double dt, Run& run) {
     row_tau_ = row(rows_.tau, k), row_inputs_ = row(rows_.inputs, k);
     if (!laws_) {
       tau = row_tau_, inputs = row_inputs_;

@@ -1,7 +1,6 @@
 // Derivatives of variational steps.
-#include <nanobind/stl/unique_ptr.h>
-
 #include "bindings/arrays.hpp"
+#include "bindings/kept_model.hpp"
 #include "kinematics/configurations.hpp"
 #include "linearization/step_derivatives.hpp"
 #include "model/read_model.hpp"
@@ -26,7 +25,9 @@ nb::list as_list(const std::vector<UnilateralPlace>& places) {
 
 // The step of these conditions: StepResults as a tuple, without its weights; None when it has no solution. Of `second`
 // and `hessian`, which takes weights (2 nv), those that are not asked for are None.
-nb::object compute(StepDerivatives& self, In q, In p, In tau, In inputs, In target, In rates, bool second, In weights) {
+nb::object compute(OfModel<StepDerivatives>& of, In q, In p, In tau, In inputs, In target, In rates, bool second,
+                   In weights) {
+  StepDerivatives& self = *of;
   const npy_intp nv = static_cast<npy_intp>(p.size()), n = self.inputs(), rows = self.rows();
   StepResults to{};
   const nb::object q1 = new_array({static_cast<npy_intp>(q.size())}, to.q), p1 = new_array({nv}, to.p);
@@ -51,8 +52,14 @@ class ReadyLinearizer {
   // `fields`: what results have beside those of `at`, and what never changes. Steps in which a joint turns by more than
   // `longest_turn` may be divided, and are left to Python.
   ReadyLinearizer(NativeModel& model, nb::object linearizer, nb::dict fields, double longest_turn)
-      : layout_(model.layout()), native_(nb::cast<StepDerivatives&>(linearizer)), kept_(linearizer), fields_(fields),
-        longest_turn_(longest_turn), zero_(std::max(layout_.nv, layout_.inputs)) {}
+      : layout_(model.layout()), native_(*nb::cast<OfModel<StepDerivatives>&>(linearizer)), kept_(linearizer),
+        kept_model_(nb::find(model)), fields_(fields), longest_turn_(longest_turn),
+        zero_(std::max(layout_.nv, layout_.inputs)) {}
+
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(kept_, kept_model_, fields_);
+  }
 
   // The fields of a Linearization at (q, p) under forces u, None for none; None where an argument is not ready, the
   // step has no solution or something is weakly active: Python then looks closer.
@@ -113,15 +120,15 @@ class ReadyLinearizer {
 
   const Model& layout_;
   StepDerivatives& native_;
-  nb::object kept_;
+  nb::object kept_, kept_model_;
   nb::dict fields_;
   double longest_turn_;
   std::vector<double> zero_;
 };
 
-int differentiate_in_parameters(StepDerivatives& self, In first, Out out, Out multipliers) {
+int differentiate_in_parameters(OfModel<StepDerivatives>& self, In first, Out out, Out multipliers) {
   nb::gil_scoped_release unlocked;
-  return self.differentiate_in_parameters(first.data(), out.data(), multipliers.data());
+  return self->differentiate_in_parameters(first.data(), out.data(), multipliers.data());
 }
 
 }  // namespace
@@ -130,29 +137,31 @@ void bind_linearize(nb::module_& module) {
   nb::list arrays;
   for (const ArrayKind& kind : kArrayKinds) arrays.append(kind.name);
   module.attr("ARRAYS") = arrays;
-  nb::class_<ReadyLinearizer>(module, "ReadyLinearizer")
+  nb::class_<ReadyLinearizer>(module, "ReadyLinearizer", collected<ReadyLinearizer>())
       .def(nb::init<NativeModel&, nb::object, nb::dict, double>(), nb::arg("model"), nb::arg("linearizer"),
-           nb::arg("fields"), nb::arg("longest_turn"), nb::keep_alive<1, 2>())
+           nb::arg("fields"), nb::arg("longest_turn"))
       .def("at", &ReadyLinearizer::at, nb::arg("q"), nb::arg("p"), nb::arg("u").none());
-  nb::class_<StepDerivatives>(module, "Linearizer")
+  using Derivatives = OfModel<StepDerivatives>;
+  nb::class_<Derivatives>(module, "Linearizer", collected<Derivatives>())
       .def(nb::new_([](NativeModel& model, const MethodOptions& options, double dt, In prescribed) {
-             return step_derivatives(model.model, model.map.get(), options, dt, model.marked(prescribed));
+             return Derivatives(model,
+                                step_derivatives(model.model, model.map.get(), options, dt, model.marked(prescribed)));
            }),
-           nb::arg("model"), nb::arg("options"), nb::arg("dt"), nb::arg("prescribed"), nb::keep_alive<0, 1>())
+           nb::arg("model"), nb::arg("options"), nb::arg("dt"), nb::arg("prescribed"))
       .def("compute", &compute, nb::arg("q"), nb::arg("p"), nb::arg("tau"), nb::arg("inputs"), nb::arg("target"),
            nb::arg("rates"), nb::kw_only(), nb::arg("second"), nb::arg("weights"))
       .def(
           "set_parameters",
-          [](StepDerivatives& self, const NativeModel& model, In effects, int count) {
-            self.set_parameters(model.arrays, effects.data(), effects.size(), count);
+          [](Derivatives& self, const NativeModel& model, In effects, int count) {
+            self->set_parameters(model.arrays, effects.data(), effects.size(), count);
           },
           nb::arg("model"), nb::arg("effects"), nb::arg("count"))
       .def("differentiate_in_parameters", &differentiate_in_parameters, nb::arg("first"), nb::arg("out"),
            nb::arg("multipliers"))
-      .def_prop_ro("inputs", &StepDerivatives::inputs)
-      .def_prop_ro("residual", &StepDerivatives::residual)
-      .def_prop_ro("worst", &StepDerivatives::worst)
-      .def_prop_ro("turn", &StepDerivatives::turn);
+      .def_prop_ro("inputs", [](const Derivatives& self) { return self->inputs(); })
+      .def_prop_ro("residual", [](const Derivatives& self) { return self->residual(); })
+      .def_prop_ro("worst", [](const Derivatives& self) { return self->worst(); })
+      .def_prop_ro("turn", [](const Derivatives& self) { return self->turn(); });
 }
 
 }  // namespace symplectree

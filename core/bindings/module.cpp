@@ -224,6 +224,7 @@ NB_MODULE(_core, m) {
   bind_picture(m);
   bind_contact(m);
   bind_collision(m);
+  bind_rollout(m);
   m.def("run_tape", &run_tape);
   m.def("row_fields", &row_fields);
 }

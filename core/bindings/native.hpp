@@ -95,5 +95,6 @@ void bind_picture(nb::module_& module);
 void bind_contact(nb::module_& module);
 void bind_contact_forces(nb::class_<NativeModel>& cls);
 void bind_collision(nb::module_& module);
+void bind_rollout(nb::module_& module);
 
 }  // namespace symplectree

@@ -1,6 +1,7 @@
 // Steps one by one, as control loops take them: a call with an array of doubles, or with nothing, makes no objects of
 // Python and asks it nothing.
 #include "bindings/forces.hpp"
+#include "bindings/kept_model.hpp"
 
 namespace symplectree {
 namespace {
@@ -11,20 +12,20 @@ enum Outcome { kDone = 0, kAsk = 1, kFailed = 2 };
 class StepLoop {
  public:
   // interval: steps after which Python starts the run anew, as in `simulate`.
-  StepLoop(double dt, long interval) : dt_(dt), interval_(interval) {}
+  StepLoop(double dt, std::int64_t interval) : dt_(dt), interval_(interval) {}
 
-  long count = 0;     // steps since the start
-  bool open = false;  // may steps be taken here? Not while another thread, or Python, uses the run.
+  std::int64_t count = 0;  // steps since the start
+  bool open = false;       // may steps be taken here? Not while another thread, or Python, uses the run.
 
   // Steps of this run, whose state is copied to (q, x, activations) after each; `rows` holds the one row of forces.
   // Arrays of forces are for inputs where there are any, else for all degrees of freedom.
   void attach(nb::object run, nb::object rows, Out q, Out x, Out activations) {
-    run_ = nb::cast<Run*>(run), q_ = q, x_ = x, activations_ = activations;
+    run_ = nb::cast<OfModel<Run>&>(run).object.get(), q_ = q, x_ = x, activations_ = activations;
     const ForceRows& given = nb::cast<const ForceRows&>(rows);
     forces_ = std::make_unique<RowForces>(given);
     tau_ = const_cast<double*>(given.tau.data()), inputs_ = const_cast<double*>(given.inputs.data());
     nv_ = given.tau.size(), n_inputs_ = given.inputs.size();
-    kept_ = nb::make_tuple(run, rows);
+    kept_run_ = run, kept_rows_ = rows;
     open = true;
   }
   void detach() { open = false; }
@@ -32,17 +33,22 @@ class StepLoop {
   // n steps under constant forces: an array, or None for none.
   int step(nb::handle forces, nb::handle steps) {
     if (!open || !PyLong_CheckExact(steps.ptr())) return kAsk;
-    const long n = PyLong_AsLong(steps.ptr());
-    if (n < 1 || n * static_cast<long>(nv_) > kMostWork || count % interval_ + n >= interval_)
+    const long long n = PyLong_AsLongLong(steps.ptr());
+    if (n < 1 || n > kMostWork || n * static_cast<long long>(nv_) > kMostWork || count % interval_ + n >= interval_)
       return PyErr_Clear(), kAsk;
     if (!set_forces(forces)) return kAsk;
-    for (long k = 0; k < n; ++k) {
+    for (long long k = 0; k < n; ++k) {
       forces_->choose_step(0, count, count * dt_, dt_, *run_);
       if (!run_->step(count * dt_, dt_, *forces_, {})) return kFailed;
       ++count;
       copy_state();
     }
     return kDone;
+  }
+
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(kept_run_, kept_rows_);
   }
 
   // A new array of the velocity, None where Python is to look.
@@ -81,9 +87,9 @@ class StepLoop {
   }
 
   double dt_;
-  long interval_;
+  std::int64_t interval_;
   Run* run_ = nullptr;
-  nb::object kept_;  // what the pointers point into
+  nb::object kept_run_, kept_rows_;  // what the pointers point into
   std::unique_ptr<RowForces> forces_;
   double *tau_ = nullptr, *inputs_ = nullptr;
   std::size_t nv_ = 0, n_inputs_ = 0;
@@ -93,8 +99,8 @@ class StepLoop {
 }  // namespace
 
 void bind_stepper(nb::module_& module) {
-  nb::class_<StepLoop>(module, "StepLoop")
-      .def(nb::init<double, long>(), nb::arg("dt"), nb::arg("interval"))
+  nb::class_<StepLoop>(module, "StepLoop", collected<StepLoop>())
+      .def(nb::init<double, std::int64_t>(), nb::arg("dt"), nb::arg("interval"))
       .def("attach", &StepLoop::attach, nb::arg("run"), nb::arg("forces"), nb::arg("q"), nb::arg("x"),
            nb::arg("activations"))
       .def("detach", &StepLoop::detach)

@@ -3,7 +3,9 @@
 
 #include <unordered_set>
 
+#include "bindings/bound_run.hpp"
 #include "bindings/forces.hpp"
+#include "elements/element_forces.hpp"
 #include "integrators/activated_run.hpp"
 #include "integrators/actuated_run.hpp"
 #include "integrators/composition.hpp"
@@ -25,6 +27,11 @@ struct PrescribedRows {
   // function(t, h) writes the same of a part of a step into `part_…`, of which there is one row per stage, or three.
   nb::object function;
   Out part_targets, part_rates, part_accelerations;
+
+  template <class Visit>
+  int visit(const Visit& each) const {
+    return each(function);
+  }
 
   PrescribedMotion of_step(int k, int steps, const MotionParts& parts) const {
     if (!targets.size()) return {};
@@ -92,8 +99,9 @@ class InUse {
 
 // Takes `steps` steps of dt, of which the first is number `first`; returns how many were taken. Whatever a function of
 // the user's throws, the state is then that before the step.
-int advance(Run& run, double dt, int first, int steps, int save_every, const ForceRows& force_rows,
+int advance(BoundRun& of, double dt, std::int64_t first, int steps, int save_every, const ForceRows& force_rows,
             const PrescribedRows& prescribed, const Recording& recording) {
+  Run& run = *of;
   RowForces forces(force_rows);
   const CalledMotion parts(prescribed);
   const InUse used(run);
@@ -127,13 +135,14 @@ StepCode step_code(std::uint64_t direction, std::uint64_t check, int work) {
 }
 
 // The run, which knows whether its model calls Python.
-Run* ready(const NativeModel& model, std::unique_ptr<Run> run) {
+BoundRun ready(const NativeModel& model, std::unique_ptr<Run> run) {
   for (const UserElement& user : model.model.users) run->may_throw |= user.tapes.empty();
-  return run.release();
+  return {model, std::move(run)};
 }
 
 // The run of a model, where coordinates follow others in the independent ones; a step has so many stages.
-Run* made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second, int stages, const In& prescribed) {
+BoundRun made(NativeModel& model, std::unique_ptr<Run> run, MappedRun::Second second, int stages,
+              const In& prescribed) {
   const auto impacts = run->impacts;
   if (model.map) run = std::make_unique<MappedRun>(*model.map, std::move(run), second, stages);
   run->impacts = impacts;
@@ -161,11 +170,12 @@ RunMaker with_limits(RunMaker make) {
 // A run with impulses of what only pushes or rubs about its steps, where the model has such.
 std::unique_ptr<Run> with_contact(const Model& m, const MethodOptions& options, std::unique_ptr<Run> run) {
   if (!m.has_unilateral()) return run;
-  return std::make_unique<ContactRun>(m, std::move(run), options.located);
+  return std::make_unique<ContactRun>(m, std::move(run), options.located, options.substeps);
 }
 
 // Steps of an action, each a composition of `stages`, fractions of it.
-Run* variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed, const StepCode* code) {
+BoundRun variational_run(NativeModel& model, const MethodOptions& options, In stages, In prescribed,
+                         const StepCode* code) {
   const Model& m = model.model;
   const auto make = with_limits([options](const Model& given) { return newton_run(given, options); });
   std::unique_ptr<Run> run =
@@ -182,8 +192,8 @@ Run* variational_run(NativeModel& model, const MethodOptions& options, In stages
 }
 
 // Steps of Lobatto's pair, and by compositions of `fractions` where these do not serve.
-Run* lobatto_run_of(NativeModel& model, const MethodOptions& options, const MethodOptions& composed, In fractions,
-                    In prescribed) {
+BoundRun lobatto_run_of(NativeModel& model, const MethodOptions& options, const MethodOptions& composed, In fractions,
+                        In prescribed) {
   const Model& m = model.model;
   const auto make = with_limits([composed](const Model& given) { return newton_run(given, composed); });
   const std::vector<double> parts(fractions.data(), fractions.data() + fractions.size());
@@ -231,10 +241,10 @@ void bind_options(nb::module_& module) {
 }
 
 void bind_rows(nb::module_& module) {
-  nb::class_<ForceRows>(module, "ForceRows")
+  nb::class_<ForceRows>(module, "ForceRows", collected<ForceRows>())
       .def(nb::init<In, In, nb::object, nb::object, nb::object, int>(), nb::kw_only(), nb::arg("tau"),
            nb::arg("inputs"), nb::arg("function").none(), nb::arg("set").none(), nb::arg("laws").none(), nb::arg("nq"));
-  nb::class_<PrescribedRows>(module, "PrescribedRows")
+  nb::class_<PrescribedRows>(module, "PrescribedRows", collected<PrescribedRows>())
       .def(nb::init<In, In, In, nb::object, Out, Out, Out>(), nb::kw_only(), nb::arg("targets"), nb::arg("rates"),
            nb::arg("accelerations"), nb::arg("function").none(), nb::arg("part_targets"), nb::arg("part_rates"),
            nb::arg("part_accelerations"));
@@ -248,91 +258,97 @@ void bind_rows(nb::module_& module) {
 void bind_variational(nb::module_& module) {
   bind_options(module);
   bind_rows(module);
-  nb::class_<Run>(module, "Run")
+  nb::class_<BoundRun>(module, "Run", collected<BoundRun>())
       .def("reset",
-           [](Run& r, In q, In x, In rates) {
-             const InUse used(r);
-             r.reset(q.data(), x.data(), rates.data());
+           [](BoundRun& r, In q, In x, In rates) {
+             const InUse used(*r);
+             r->reset(q.data(), x.data(), rates.data());
            })
       .def("set_last_step_length",
-           [](Run& r, double h) {
-             const InUse used(r);
-             r.set_last_step_length(h);
+           [](BoundRun& r, double h) {
+             const InUse used(*r);
+             r->set_last_step_length(h);
            })
       .def("advance", &advance, nb::kw_only(), nb::arg("dt"), nb::arg("first"), nb::arg("steps"), nb::arg("save_every"),
            nb::arg("forces"), nb::arg("prescribed"), nb::arg("recording"))
       .def("velocity",
-           [](Run& r, Out v) {
-             const InUse used(r);
-             r.velocity(v.data());
+           [](BoundRun& r, Out v) {
+             const InUse used(*r);
+             r->velocity(v.data());
            })
       .def("state",
-           [](const Run& r, Out q, Out x) {
-             const InUse used(r);
-             std::copy(r.state().q.begin(), r.state().q.end(), q.data());
-             std::copy(r.state().x.begin(), r.state().x.end(), x.data());
+           [](const BoundRun& r, Out q, Out x) {
+             const InUse used(*r);
+             std::copy(r->state().q.begin(), r->state().q.end(), q.data());
+             std::copy(r->state().x.begin(), r->state().x.end(), x.data());
            })
       .def("set_activations",
-           [](Run& r, In given) {
-             const InUse used(r);
-             if (r.activations()) r.activations()->assign(given.data(), given.data() + given.size());
+           [](BoundRun& r, In given) {
+             const InUse used(*r);
+             if (r->activations()) r->activations()->assign(given.data(), given.data() + given.size());
            })
       .def("activations",
-           [](Run& r, Out to) {
-             const InUse used(r);
-             if (r.activations()) std::copy(r.activations()->begin(), r.activations()->end(), to.data());
+           [](BoundRun& r, Out to) {
+             const InUse used(*r);
+             if (r->activations()) std::copy(r->activations()->begin(), r->activations()->end(), to.data());
            })
       .def("memory",
-           [](Run& r) {
-             const InUse used(r);
+           [](BoundRun& r) {
+             const InUse used(*r);
              RunMemory memory;
-             r.carry(memory);
+             r->carry(memory);
              return memory.numbers;
            })
       .def("recall",
-           [](Run& r, In numbers) {
-             const InUse used(r);
+           [](BoundRun& r, In numbers) {
+             const InUse used(*r);
              RunMemory memory(numbers.data(), numbers.size());
-             r.carry(memory);
+             r->carry(memory);
              if (!memory.at_end()) throw std::invalid_argument("too many numbers");
            })
-      // Rows (t, of a contact or of a joint limit, index, normal impulse, point, impulse, energy lost) since the last
-      // call.
+      // Rows (t, of a contact 1 or of a joint limit 0, index, normal impulse, point, impulse, energy lost) since the
+      // last call; 2 stands for a step that was taken roughly (integrators/contact_run.hpp).
       .def("take_impacts",
-           [](Run& r) {
-             const InUse used(r);
+           [](BoundRun& r) {
+             const InUse used(*r);
              std::vector<double> out;
-             if (r.impacts) {
-               for (const ImpactRecord& i : *r.impacts)
+             if (r->impacts) {
+               for (const ImpactRecord& i : *r->impacts)
                  out.insert(out.end(), {i.t, double(i.contact), double(i.index), i.normal, i.point.x, i.point.y,
                                         i.point.z, i.impulse.x, i.impulse.y, i.impulse.z, i.lost});
-               r.impacts->clear();
+               r->impacts->clear();
              }
              return out;
            })
-      .def_prop_ro("parts", [](const Run& r) { return r.report().parts; })
-      .def_prop_ro("lowered", [](const Run& r) { return r.report().lowered; })
-      .def_prop_ro("feeding", [](const Run& r) { return r.report().feeding; })
-      .def_prop_ro("shortest", [](const Run& r) { return r.report().shortest; })
-      .def_prop_ro("residual", [](const Run& r) { return r.report().residual; })
-      .def_prop_ro("worst", [](const Run& r) { return r.report().worst; })
-      .def_prop_ro("largest_turn", [](const Run& r) { return r.report().largest_turn; });
+      .def_prop_ro("parts", [](const BoundRun& r) { return r->report().parts; })
+      .def_prop_ro("lowered", [](const BoundRun& r) { return r->report().lowered; })
+      .def_prop_ro("feeding", [](const BoundRun& r) { return r->report().feeding; })
+      .def_prop_ro("shortest", [](const BoundRun& r) { return r->report().shortest; })
+      .def_prop_ro("residual", [](const BoundRun& r) { return r->report().residual; })
+      .def_prop_ro("worst", [](const BoundRun& r) { return r->report().worst; })
+      .def_prop_ro("largest_turn", [](const BoundRun& r) { return r->report().largest_turn; });
   module.def("variational_run", &variational_run, nb::arg("model"), nb::arg("options"), nb::arg("stages"),
-             nb::arg("prescribed"), nb::arg("code").none() = nb::none(), nb::rv_policy::take_ownership,
-             nb::keep_alive<0, 1>());
+             nb::arg("prescribed"), nb::arg("code").none() = nb::none());
   module.def("lobatto_run", &lobatto_run_of, nb::arg("model"), nb::arg("options"), nb::arg("composed"),
-             nb::arg("fractions"), nb::arg("prescribed"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
+             nb::arg("fractions"), nb::arg("prescribed"));
   module.def(
       "collocation_run",
-      [](NativeModel& model, const MethodOptions& options, int stages) {
+      [](NativeModel& model, const MethodOptions& options, const MethodOptions& shorter, int stages) {
         const Model& m = model.model;
-        const auto make = [options, stages](const Model& given) { return collocation_run(given, options, stages); };
+        const auto make = [options, shorter, stages](const Model& given) {
+          std::unique_ptr<Run> equal;
+          const int count = 2 * stages + 1;
+          if (has_damping(given))
+            equal = std::make_unique<Composition>(given, newton_run(given, shorter),
+                                                  std::vector<double>(count, 1.0 / count));
+          return collocation_run(given, options, stages, std::move(equal));
+        };
         std::unique_ptr<Run> run = std::make_unique<ForceFunctionRun>(m, make(m), make);
         run = with_contact(m, options, std::move(run));
         run = divided(m, std::move(run), options, Subdivision::Method::Collocation, false);
         return ready(model, run_with_activations(m, m, std::move(run)));
       },
-      nb::arg("model"), nb::arg("options"), nb::arg("stages"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
+      nb::arg("model"), nb::arg("options"), nb::arg("shorter"), nb::arg("stages"));
 }
 
 void bind_simulation(nb::class_<NativeModel>& cls) {
@@ -341,7 +357,7 @@ void bind_simulation(nb::class_<NativeModel>& cls) {
       [](NativeModel& self, ClassicalMethod method, In prescribed) {
         return made(self, classical_run(self.model, method), MappedRun::Second::Velocity, 1, prescribed);
       },
-      nb::arg("method"), nb::arg("prescribed"), nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
+      nb::arg("method"), nb::arg("prescribed"));
 }
 
 }  // namespace symplectree

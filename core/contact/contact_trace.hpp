@@ -23,6 +23,7 @@ struct ContactStage {
   std::vector<double> x{}, y{};     // impulses, and values of a step or rates after it
   std::vector<Unilateral> met{};    // Located: what touches at its end, one, held there
   ImpactTrace impact{};
+  bool bounces = false;  // End: does restitution act in it?
 };
 
 using ContactTrace = std::vector<ContactStage>;

@@ -69,7 +69,14 @@ void UnilateralRows::find(const double* q, const Workspace<double>& at, double m
     const ContactPair& pair = m_.contact_pairs[k];
     const int a = m_.collision_shapes[pair.a].at.body, b = m_.collision_shapes[pair.b].at.body;
     detect(shapes[pair.a], at.pose[a], shapes[pair.b], at.pose[b], margin, found_);
-    for (const FeaturePair& features : found_) {
+    int order[FeaturePairs::capacity];  // by their ids, so that it stays as long as they touch
+    for (int i = 0; i < found_.count; ++i) {
+      int j = i;
+      for (; j > 0 && found_.pairs[order[j - 1]].id > found_.pairs[i].id; --j) order[j] = order[j - 1];
+      order[j] = i;
+    }
+    for (int i = 0; i < found_.count; ++i) {
+      const FeaturePair& features = found_.pairs[order[i]];
       Unilateral u{Source::Contact, k};
       u.id = features.id, u.a = features.a, u.b = features.b;
       hold(u, q, at);
@@ -105,19 +112,24 @@ ConeProblem::Part UnilateralRows::part(const Unilateral& u, double h) const {
   return {ConeProblem::Kind::Contact, friction(u)};
 }
 
-void UnilateralRows::value(const Unilateral& u, const double* q1, const Workspace<double>& at, const double* moved,
-                           double* y) const {
+void UnilateralRows::value(const Unilateral& u, const Workspace<double>& from, const double* q1,
+                           const Workspace<double>& at, const double* moved, double* y) const {
   if (u.source == Source::Friction) {
     y[0] = moved[m_.joint_frictions[u.index].v];
   } else if (u.source == Source::Limit) {
     y[0] = gap_of(m_.joint_limits[u.index], q1) - u.allowed;
   } else {
     const ContactPair& pair = m_.contact_pairs[u.index];
-    const BodyPose<double>& a = at.pose[m_.collision_shapes[pair.a].at.body];
-    const BodyPose<double>& b = at.pose[m_.collision_shapes[pair.b].at.body];
-    y[0] = symplectree::gap(u.a, a, u.b, b).g - u.allowed;
+    const int i = m_.collision_shapes[pair.a].at.body, k = m_.collision_shapes[pair.b].at.body;
+    const BodyPose<double>&a = at.pose[i], &b = at.pose[k], &a0 = from.pose[i], &b0 = from.pose[k];
+    const Gap<double> end = symplectree::gap(u.a, a, u.b, b);
+    y[0] = end.g - u.allowed;
     if (pair.friction == 0) return;
-    const Vec3<double> apart = (a.x + a.R * u.on_a) - (b.x + b.R * u.on_b);
+    const Vec3<double> point = end.point();
+    const Vec3<double> first = (a.x + a.R * u.on_a) - (b.x + b.R * u.on_b);
+    const Vec3<double> last =
+        (b0.x + b0.R * transposed_times(b.R, point - b.x)) - (a0.x + a0.R * transposed_times(a.R, point - a.x));
+    const Vec3<double> apart = 0.5 * (first + last);
     y[1] = dot(u.t1, apart), y[2] = dot(u.t2, apart);
   }
 }

@@ -14,6 +14,9 @@
 
 namespace symplectree {
 
+inline constexpr double kTouching = 1e-10;      // gaps that count as closed [m or rad]
+inline constexpr double kLeastOverlap = 1e-12;  // overlaps that count as such in a step [m or rad]
+
 struct Unilateral {
   enum class Source : unsigned char { Limit, Friction, Contact };
 
@@ -35,6 +38,13 @@ struct Unilateral {
   bool same(const Unilateral& other) const { return source == other.source && index == other.index && id == other.id; }
 };
 
+// The same one among others, or null.
+inline const Unilateral* find(const std::vector<Unilateral>& all, const Unilateral& one) {
+  for (const Unilateral& u : all)
+    if (u.same(one)) return &u;
+  return nullptr;
+}
+
 class UnilateralRows {
  public:
   explicit UnilateralRows(const Model& m);
@@ -52,8 +62,12 @@ class UnilateralRows {
 
   ConeProblem::Part part(const Unilateral& u, double h) const;
 
-  // y (rows) of a step to q1, from where `u` is held; `moved` (nv) is its increment.
-  void value(const Unilateral& u, const double* q1, const Workspace<double>& at, const double* moved, double* y) const;
+  // y (rows) of a step to q1, with poses `at`, from where `u` is held, with poses `from`; `moved` (nv) is its
+  // increment. What sticks is the mean of two displacements, those of the points that touch at the beginning and of
+  // those that touch at the end, so that steps of what rolls are the same forwards and backwards, and it gains no
+  // energy.
+  void value(const Unilateral& u, const Workspace<double>& from, const double* q1, const Workspace<double>& at,
+             const double* moved, double* y) const;
   // What rounding makes of it.
   double noise(const Unilateral& u, const double* q1, const Workspace<double>& at) const;
 

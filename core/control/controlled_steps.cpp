@@ -11,7 +11,7 @@ RollOut::RollOut(const ControlledModel& m)
     : m_(m), workspace_(m.tree), mechanics_(m.tree, m.map, workspace_),
       run_(run_with_limits(m.tree, [&m](const Model& given) { return newton_run(given, m.options); })), controls_(m),
       off_(m.n()), none_(m.nv()) {
-  if (m.tree.has_unilateral()) run_ = std::make_unique<ContactRun>(m.tree, std::move(run_), m.options.located);
+  if (m.tree.has_unilateral()) run_ = std::make_unique<ContactRun>(m.tree, std::move(run_), m.options.located, 0);
   if (m.map) run_ = std::make_unique<MappedRun>(*m.map, std::move(run_), MappedRun::Second::Momentum, 1);
   run_->set_prescribed(m.marks());
 }

@@ -1,12 +1,17 @@
 #include "control/task_pipeline.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace symplectree {
 namespace {
 
 constexpr int kBlocksPerThread = 16;  // so that the last ones keep nobody waiting for long
+// Workers stay awake that long after a round: to wake up takes 50 µs and more, and rounds follow each other within less
+// than a millisecond while a problem is solved.
+constexpr std::chrono::microseconds kAwake{300};
+constexpr int kChecks = 64;  // between two looks at the clock
 
 }  // namespace
 
@@ -41,6 +46,7 @@ void TaskPipeline::run(int count, const Produce& produce, const Consume& consume
     fail();
   }
   batch_.next = batch_.blocks;
+  for (int i = 0; i < kChecks && active_ > 0; ++i) std::this_thread::yield();
   std::unique_lock lock(mutex_);
   open_ = false;  // who wakes up only now is not waited for
   rest_.wait(lock, [this] { return active_ == 0; });
@@ -81,10 +87,25 @@ void TaskPipeline::fail() {
   if (!batch_.failure) batch_.failure = std::current_exception();
 }
 
+void TaskPipeline::await_round(long seen) const {
+  const auto last = std::chrono::steady_clock::now() + kAwake;
+  do {
+    for (int i = 0; i < kChecks; ++i) {
+      if (end_ || round_ != seen) return;
+      std::this_thread::yield();
+    }
+  } while (std::chrono::steady_clock::now() < last);
+}
+
 void TaskPipeline::work(int thread) {
   long seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
+    if (seen > 0) {
+      lock.unlock();
+      await_round(seen);
+      lock.lock();
+    }
     wake_.wait(lock, [&] { return end_ || (open_ && round_ != seen); });
     if (end_) return;
     seen = round_, ++active_;

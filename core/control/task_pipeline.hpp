@@ -37,7 +37,8 @@ class TaskPipeline {
   };
 
   void work(int thread);
-  bool take_block(int thread);  // false when none is left
+  void await_round(long seen) const;  // for a moment, awake
+  bool take_block(int thread);        // false when none is left
   void give(int count, const Produce& produce);
   bool failed();
   void fail();  // with the exception at hand
@@ -45,9 +46,10 @@ class TaskPipeline {
   Batch batch_;
   std::mutex mutex_;
   std::condition_variable wake_, rest_;
-  long round_ = 0;                   // counts calls of `run`
-  int active_ = 0;                   // workers inside the present round
-  bool open_ = false, end_ = false;  // may workers enter it? Are they to end?
+  // Written under the mutex, and read without it by those who wait awake.
+  std::atomic<long> round_{0};                  // counts calls of `run`
+  std::atomic<int> active_{0};                  // workers inside the present round
+  std::atomic<bool> open_{false}, end_{false};  // may workers enter it? Are they to end?
   std::vector<std::thread> workers_;
 };
 

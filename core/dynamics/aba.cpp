@@ -159,6 +159,12 @@ void solve_mass(const Model& m, const double* x, double* y, Workspace<double>& w
 
 template void factorize_mass<0>(const Model&, const double*, Workspace<double>&);
 template void factorize_mass<1>(const Model&, const double*, Workspace<double>&);
+template void eliminate_mass(const Model&, Workspace<Pack<2>>&);
+template void eliminate_mass(const Model&, Workspace<Pack<4>>&);
+template void eliminate_mass(const Model&, Workspace<Pack<8>>&);
+template void solve_mass(const Model&, const Pack<2>*, Pack<2>*, Workspace<Pack<2>>&);
+template void solve_mass(const Model&, const Pack<4>*, Pack<4>*, Workspace<Pack<4>>&);
+template void solve_mass(const Model&, const Pack<8>*, Pack<8>*, Workspace<Pack<8>>&);
 template void factorize_mass<0>(const ModelOf<Jet>&, const Jet*, Workspace<Jet>&);
 template void solve_mass(const ModelOf<Jet>&, const Jet*, Jet*, Workspace<Jet>&);
 

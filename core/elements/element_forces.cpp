@@ -96,6 +96,9 @@ SYMPLECTREE_FORCES(double, Dual, double)
 SYMPLECTREE_FORCES(double, Pack<2>, double)
 SYMPLECTREE_FORCES(double, Pack<4>, double)
 SYMPLECTREE_FORCES(double, Pack<8>, double)
+SYMPLECTREE_FORCES(double, Pack<2>, Pack<2>)
+SYMPLECTREE_FORCES(double, Pack<4>, Pack<4>)
+SYMPLECTREE_FORCES(double, Pack<8>, Pack<8>)
 SYMPLECTREE_FORCES(double, Jet, Jet)
 SYMPLECTREE_FORCES(Jet, Jet, Jet)
 SYMPLECTREE_FORCES(double, DualOf<Jet>, DualOf<Jet>)
@@ -113,6 +116,9 @@ SYMPLECTREE_FORCES(Jet, Jet)
 SYMPLECTREE_FORCES(double, DualOf<Jet>)
 #undef SYMPLECTREE_FORCES
 
+template void add_spring_forces(const Model&, const Pack<2>*, double, Pack<2>*);
+template void add_spring_forces(const Model&, const Pack<4>*, double, Pack<4>*);
+template void add_spring_forces(const Model&, const Pack<8>*, double, Pack<8>*);
 template void add_spring_forces(const Model&, const Dual*, double, Dual*);
 template void add_drive_forces(const Model&, const Dual*, const double*, double, Dual*);
 template void add_element_wrenches(const Model&, const double*, ForceShares, Workspace<double>&);

@@ -3,8 +3,7 @@
 // motion.
 #pragma once
 
-#include "contact/unilateral.hpp"
-#include "integrators/state_dynamics.hpp"
+#include "integrators/contact_system.hpp"
 
 namespace symplectree {
 
@@ -35,9 +34,10 @@ class ContactForces {
   const Model& m_;
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
+  ContactSystem system_;
   Workspace<double> at_, next_;
   ConeProblem problem_;
-  std::vector<double> a_, d_, q1_, none_, J_, column_;
+  std::vector<double> a_, d_, q1_;
 };
 
 }  // namespace symplectree

@@ -8,30 +8,32 @@
 // momenta. So positions do not drift apart, friction that holds does not creep, and where nothing touches, steps are
 // those of the other run, whatever its order.
 //
-// x is found by a quasi-Newton iteration, ∂y/∂x ≈ J ∂q'/∂p Jᵀ by Newton's matrix of the step, or else h J M⁻¹ Jᵀ
-// (LLPS16's approximation of it), corrected by what the steps themselves show (Broyden), and kept from step to step.
+// x is found by a quasi-Newton iteration (impulse_slope.hpp). The kicks of a step may add to the energy no more than
+// they take, to its accuracy: where they do, or are not found, the step is not taken, so that it is halved. Where that
+// has not helped, it is taken without impulses at its beginning, and with those at its end that let nothing approach
+// any more (Moreau), which take energy whatever they are; what overlaps then may stay so.
 //
 // Impacts are located in time, where asked for: at the instant t when a gap closes the momentum changes as impact.hpp
 // says. In free flight without dissipation the step is then taken as a whole from Φ₋ₜ ∘ R ∘ Φₜ (z) (after Pekarek and
 // Murphey 2014), so that every step that is executed is one of the same symplectic map; otherwise its rest is taken.
 #pragma once
 
-#include <array>
 #include <memory>
 
-#include "contact/contact_matrix.hpp"
 #include "contact/contact_trace.hpp"
 #include "contact/impact.hpp"
-#include "contact/unilateral.hpp"
-#include "integrators/run_interface.hpp"
-#include "integrators/state_dynamics.hpp"
+#include "integrators/impulse_slope.hpp"
 
 namespace symplectree {
 
 class ContactRun final : public Run {
  public:
+  static constexpr double kResting = 1e-9;  // rates of gaps that count as rest [m/s or rad/s]
+  static constexpr int kRough = 2;          // in place of `contact`, the record of a step that was taken roughly
+
   // `located`: are impacts located in time?
-  ContactRun(const Model& m, std::unique_ptr<Run> free, bool located);
+  // A step is halved so often, at most, before it is taken roughly; with 0 steps are as they are, or none.
+  ContactRun(const Model& m, std::unique_ptr<Run> free, bool located, int halvings);
 
   void set_prescribed(const std::vector<char>& velocities) override;
   void reset(const double* q, const double* x, const double* rates) override;
@@ -61,6 +63,11 @@ class ContactRun final : public Run {
   };
 
   bool advance(const Span& whole);
+  bool take_roughly(const Span& whole);
+  // Did contact add energy in this step?
+  bool gains() const;
+  // Those of the present step.
+  void forget_impacts();
   // Who touches at the present state, and who always rubs; false where something that touches approaches.
   bool find_closed();
   bool meets_at_end();
@@ -77,47 +84,49 @@ class ContactRun final : public Run {
   // `y_` of the last step; does anything new get impulses?
   bool evaluate_step(bool only_closed);
   bool is_solved() const;
-  void keep_impulses();
-  void begin_problem(double h);
-  void find_slope(double h);
-  bool same_parts() const;
-  void learn();
-  // Impulses at the end, by velocities there.
-  bool project_end(double h);
-  // J_ and W_ = J M⁻¹ Jᵀ of some parts, where they are held, at the configuration q.
-  void build(const std::vector<Unilateral>& parts, const double* q, const Workspace<double>& at);
-  // impulse_ ← Jᵀ x.
-  void sum_impulses(const std::vector<double>& x);
-  // out ← J v_, in rows of J_.
-  void rates(std::vector<double>& out) const;
+  void keep_begin(double h);
+  void keep_impulses(const std::vector<double>& x, double (Unilateral::*of)[3]);
+  void take_impulses(double (Unilateral::*of)[3], std::vector<double>& x) const;
+  // Impulses at the end, by velocities there; `rough`: the best there are.
+  bool project_end(double h, bool rough);
+  // What the impulses x add to the kinetic energy where rates are u without them.
+  double work(const std::vector<double>& u, const std::vector<double>& x) const;
+  // Where restitution counts although impacts are not located: of parts that were stopped in this step, those with
+  // which they leave, as rates to which those at its end are brought.
+  void find_bounces(double h);
+  // rates += share · those.
+  void add_bounces(double share, std::vector<double>& rates) const;
+  void subdue(std::vector<double>& x, const std::vector<double>& u) const;
   void place(const double* q, Workspace<double>& at) const;
   // A step that was taken last, or is about to be taken back.
   void note_stage(ContactStage::Kind kind, const RunState& from, double length);
 
   const Model& m_;
   std::unique_ptr<Run> run_;
-  bool located_, conservative_;
+  bool located_, conservative_, bare_;
+  double share_;      // of the longest step, of those that are not halved any more
   double begun_ = 0;  // when the present step began
-  double still_;      // what may be left of gaps and displacements, where no less is found [m or rad]
+  double longest_ = 0;
+  double added_ = 0, held_ = 0;  // by the kicks of this step, where nothing was hit in it, and by the first of them
+  double energy_ = 0;            // kinetic, before
+  double still_;                 // what may be left of gaps and displacements, where no less is found [m or rad]
   UnilateralRows unilateral_;
   StateDynamics dynamics_;
   RunState start_, first_;
   Workspace<double> begin_, end_;   // poses at the beginning and at the end of a step, where there are contacts
   std::vector<Unilateral> active_;  // with impulses in this step, held at its beginning
   ContactTrace* trace_ = nullptr;
+  const ForceSource* forces_ = nullptr;  // of the last step
+  std::vector<std::pair<Unilateral, double>> bounces_;
   std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
   bool stays_ = false;                      // did the last impact leave something at rest?
-  bool known_ = false, built_ = false;      // is active_ that of the present state; are J_ and W_ those of active_?
+  bool known_ = false, built_ = false;      // is active_ that of the present state; is system_ that of active_?
   ConeProblem problem_;
   Impact impact_;
-  ContactMatrix matrix_;
-  std::vector<double> J_, W_;  // rows × nv; rows × rows, in groups_
-  RowGroups groups_;
-  std::vector<ContactMatrix::Part> rows_;
-  std::vector<double> x_, y_, last_x_, last_y_, slope_;  // slope_: ∂y/∂x of the step, in groups_
-  double slope_h_ = 0;
-  std::vector<std::array<int, 3>> slope_parts_;  // source, index and id of the parts that it is of
-  std::vector<double> impulse_, column_, no_rates_, moved_, v_, a_, change_;
+  ContactSystem system_;  // of active_ where `built_`
+  ImpulseSlope slope_;
+  std::vector<double> x_, y_, last_x_, last_y_, rates_;
+  std::vector<double> impulse_, moved_, v_, a_, change_, v0_;
 };
 
 }  // namespace symplectree

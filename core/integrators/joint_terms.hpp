@@ -5,6 +5,8 @@
 // with a the rotor's inertia and c the damping; of quaternions with the vector part of twice the half turn.
 #pragma once
 
+#include <type_traits>
+
 #include "kinematics/retract_ad.hpp"
 
 namespace symplectree {
@@ -23,22 +25,22 @@ struct JointNumbers {
 };
 
 // N (nv × nv) ← the derivative of t along the increments of the end.
-inline void add_turn_derivative(const Quaternion<double>& d, int n, const double* rotor, const double* damper,
-                                double* N) {
-  const double s[3] = {d.v.x, d.v.y, d.v.z};
-  const double cross_row[3][3] = {{0, -s[2], s[1]}, {s[2], 0, -s[0]}, {-s[1], s[0], 0}};
+template <class T>
+void add_turn_derivative(const Quaternion<T>& d, int n, const T* rotor, const T* damper, T* N) {
+  const T s[3] = {d.v.x, d.v.y, d.v.z}, zero(0);
+  const T cross_row[3][3] = {{zero, -s[2], s[1]}, {s[2], zero, -s[0]}, {-s[1], s[0], zero}};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
-      const double one = i == j ? d.w : 0;
+      const T one = i == j ? d.w : zero;
       N[n * i + j] =
-          rotor[i] * (-s[i] * s[j] + d.w * (one + cross_row[i][j])) + 0.5 * damper[i] * (one + cross_row[i][j]);
+          rotor[i] * (-s[i] * s[j] + d.w * (one + cross_row[i][j])) + T(0.5) * damper[i] * (one + cross_row[i][j]);
     }
 }
 
-// t (nv) of one joint of several coordinates; with `N`, for plain numbers only, also its derivative.
+// t (nv) of one joint of several coordinates; with `N`, for numbers without derivatives only, also its derivative.
 template <class T, class R>
 void joint_block_terms(const JointNumbers<R>& numbers, const BodyOf<R>& body, StepEnds<T> step, bool at_end, T* t,
-                       double* N) {
+                       std::type_identity_t<T>* N) {
   const int n = body.nv;
   const T side(at_end ? -1 : 1);
   const auto factor = [&](int k) {
@@ -48,7 +50,7 @@ void joint_block_terms(const JointNumbers<R>& numbers, const BodyOf<R>& body, St
     for (int k = 0; k < n; ++k) {
       const T c = factor(k);
       t[k] = c * (step.q1[body.q + k] - step.q0[body.q + k]);
-      if constexpr (std::is_same_v<T, double>)
+      if constexpr (!carries_derivatives<T>)
         if (N) N[(n + 1) * k] = c;
     }
     return;
@@ -63,7 +65,7 @@ void joint_block_terms(const JointNumbers<R>& numbers, const BodyOf<R>& body, St
     rotor[i] = T(numbers.armature[body.v + i]) / step.h, damper[i] = side * T(numbers.damping[body.v + i]);
     t[i] = rotor[i] * T(2) * turn.w * s[i] + damper[i] * s[i];
   }
-  if constexpr (std::is_same_v<T, double>)
+  if constexpr (!carries_derivatives<T>)
     if (N) add_turn_derivative(turn, n, rotor, damper, N);
   if (!free) return;
   const T *p0 = step.q0 + body.q, *p1 = step.q1 + body.q;
@@ -74,7 +76,7 @@ void joint_block_terms(const JointNumbers<R>& numbers, const BodyOf<R>& body, St
   for (int i = 0; i < 3; ++i) {
     const T k = factor(3 + i);
     t[3 + i] = k * moved[i];
-    if constexpr (std::is_same_v<T, double>)
+    if constexpr (!carries_derivatives<T>)
       for (int j = 0; N && j < 3; ++j)
         N[n * (3 + i) + 3 + j] = k * dot(i == 0 ? R0.a : i == 1 ? R0.b : R0.c, R1.column(j));
   }

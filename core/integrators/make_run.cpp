@@ -1,8 +1,11 @@
 #include "integrators/make_run.hpp"
 
-namespace symplectree {
+#include "integrators/firm_dampers.hpp"
 
-std::unique_ptr<Run> newton_run(const Model& m, const MethodOptions& options) {
+namespace symplectree {
+namespace {
+
+std::unique_ptr<Run> run_of_action(const Model& m, const MethodOptions& options) {
   switch (options.action) {
     case Action::Cayley: return cayley_run(m, options);
     case Action::Chord: return chord_run(m, options);
@@ -11,6 +14,12 @@ std::unique_ptr<Run> newton_run(const Model& m, const MethodOptions& options) {
     case Action::Reduced: return reduced_run(m, options);
   }
   return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Run> newton_run(const Model& m, const MethodOptions& options) {
+  return run_with_firm_dampers(m, [&](const Model& given) { return run_of_action(given, options); });
 }
 
 }  // namespace symplectree

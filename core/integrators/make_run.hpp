@@ -21,8 +21,10 @@ std::unique_ptr<Run> reduced_run(const Model& m, const MethodOptions& options);
 // Of the action Cayley by Newton's method, in code made for this model.
 std::unique_ptr<Run> compiled_run(const Model& m, const MethodOptions& options, const StepCode& code);
 
-// Gauss collocation with 2, 3 or 4 stages; tolerance and max_iterations count.
-std::unique_ptr<Run> collocation_run(const Model& m, const MethodOptions& options, int stages);
+// Gauss collocation with 2, 3, 4, 6 or 8 stages; tolerance and max_iterations count. Steps under strong dampers that
+// turn are left to `shorter`, as shorter ones.
+std::unique_ptr<Run> collocation_run(const Model& m, const MethodOptions& options, int stages,
+                                     std::unique_ptr<Run> shorter);
 
 // Lobatto's pair with 3, 4 or 5 stages, for constraints and prescribed coordinates; what it cannot take is left to a
 // composition of the same order. Prescribed motions come at the nodes after the first, then at the ends of the

@@ -22,6 +22,7 @@ class WrappedRun : public Run {
   double unresolved_energy(double scale) override { return run_->unresolved_energy(scale); }
   void limit_unresolved(double energy, double scale) override { run_->limit_unresolved(energy, scale); }
   void go_back(const RunState& state) override { run_->go_back(state); }
+  bool end_by_momentum(const double* p, double* q1) override { return run_->end_by_momentum(p, q1); }
   void kick(const double* impulse) override { run_->kick(impulse); }
   void carry(RunMemory& memory) override { run_->carry(memory); }
   const RunState& state() const override { return run_->state(); }

@@ -50,7 +50,7 @@ ContactStepDerivatives::ContactStepDerivatives(const Model& m, const MethodOptio
                                                const std::vector<char>& prescribed,
                                                std::unique_ptr<StepDerivatives> smooth, Maker make)
     : m_(m), h_(h), prescribed_(prescribed), smooth_(std::move(smooth)), make_(std::move(make)),
-      run_(m, single_steps(m, options), options.located), unilateral_(m), dynamics_(m), equations_(m),
+      run_(m, single_steps(m, options), options.located, options.substeps), unilateral_(m), dynamics_(m), equations_(m),
       kick_(m, prescribed_), at_(m), last_(smooth_.get()), q1_(m.nq), p1_(m.nv), kicked_(m.nv), v_(m.nv) {
   for (int j = 0; j < m.nv; ++j)
     if (prescribed_[j]) places_.push_back(j);
@@ -253,6 +253,8 @@ void ContactStepDerivatives::differentiate_impact(std::size_t k, Chain& chain) {
 
 void ContactStepDerivatives::differentiate_end(std::size_t k, Chain& chain) {
   const ContactStage& stage = trace_[k];
+  if (stage.bounces)
+    throw std::domain_error("restitution where impacts are 'stepped' has no derivatives: take impacts='located'");
   kick_.begin(stage.parts, stage.q.data(), momentum(k).data(), rates_.data());
   const MomentumKick::Change change = kick_.change(stage.x, chain.q, chain.p, rates());
   std::vector<ConeProblem::Part> parts;

@@ -158,8 +158,11 @@ RowMatrix ImpulseEquations::values(const std::vector<Unilateral>& parts, const d
           y[0] = u.allowed < 0 ? to.gap - from.gap : to.gap;
           const auto &a0 = begin_.pose[from.a], &b0 = begin_.pose[from.b], &a1 = end_.pose[from.a],
                      &b1 = end_.pose[from.b];
-          const Vec3<Jet> apart = (a1.x + a1.R * transposed_times(a0.R, from.point - a0.x)) -
+          const Vec3<Jet> first = (a1.x + a1.R * transposed_times(a0.R, from.point - a0.x)) -
                                   (b1.x + b1.R * transposed_times(b0.R, from.point - b0.x));
+          const Vec3<Jet> last = (b0.x + b0.R * transposed_times(b1.R, to.point - b1.x)) -
+                                 (a0.x + a0.R * transposed_times(a1.R, to.point - a1.x));
+          const Vec3<Jet> apart = Jet(0.5) * (first + last);
           for (int k = 1; k < rows_.rows(u); ++k) y[k] = dot(from.axes[k], apart);
         }
         y += rows_.rows(u);

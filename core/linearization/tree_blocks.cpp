@@ -150,5 +150,8 @@ std::unique_ptr<StepBlocks<T>> step_blocks(const Model& m, Action action) {
 template std::unique_ptr<StepBlocks<double>> step_blocks(const Model&, Action);
 template std::unique_ptr<StepBlocks<Dual>> step_blocks(const Model&, Action);
 template std::unique_ptr<StepBlocks<Jet>> step_blocks(const Model&, Action);
+template std::unique_ptr<StepBlocks<Pack<2>>> step_blocks(const Model&, Action);
+template std::unique_ptr<StepBlocks<Pack<4>>> step_blocks(const Model&, Action);
+template std::unique_ptr<StepBlocks<Pack<8>>> step_blocks(const Model&, Action);
 
 }  // namespace symplectree

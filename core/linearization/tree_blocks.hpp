@@ -40,7 +40,7 @@ class StepBlocks {
   explicit StepBlocks(const Model& m);
 };
 
-// T: double where `has_step_blocks`, and dual numbers and jets where `blocks_have_slopes`.
+// T: double where `has_step_blocks`, and dual numbers, jets and packs where `blocks_have_slopes`.
 template <class T>
 std::unique_ptr<StepBlocks<T>> step_blocks(const Model& m, Action action);
 

@@ -123,6 +123,68 @@ def test_a_stepper_goes_as_a_run_and_can_be_restored(impacts):
     np.testing.assert_array_equal(stepper.q, traj.q[-1])
 
 
+@pytest.mark.parametrize("speed", [0.0, 0.5])  # at rest; and the upper ones slide on the lowest
+def test_a_stack_goes_on_as_it_was_when_it_is_restored(speed):
+    m = st.Mechanism()
+    m.shapes.append(st.Shape("world", "plane", (0, 0)))
+    for i in range(4):
+        m.world.link(f"box{i}", st.Free(f"box{i}"), mass=1.0 + i, inertia=(0.01, 0.01, 0.01))
+        m.shapes.append(st.Shape(f"box{i}", "box", (0.2, 0.2, 0.2)))
+        m.add(st.Contact(f"box{i}", f"box{i - 1}" if i else "world", friction=0.5))
+    q0 = {f"box{i}": [0, 0, 0.1 + 0.2 * i, 1, 0, 0, 0] for i in range(4)}
+    v0 = {f"box{i}": [0, 0, 0, speed if i else 0, 0, 0] for i in range(4)}
+    stepper = st.Stepper(m.build(), st.Variational(), 0.001)
+    stepper.reset(q0, v0)
+    stepper.step(n=37)
+    state = stepper.state
+    stepper.step(n=60)
+    q, p = np.array(stepper.q), np.array(stepper.p)
+    stepper.restore(state)
+    stepper.step(n=60)
+    np.testing.assert_array_equal(stepper.q, q)
+    np.testing.assert_array_equal(stepper.p, p)
+
+
+def test_ten_boxes_stand_still():
+    m = st.Mechanism()
+    m.shapes.append(st.Shape("world", "plane", (0, 0)))
+    for i in range(10):
+        m.world.link(f"box{i}", st.Free(f"box{i}"), mass=1.0, inertia=(0.04 / 6,) * 3)
+        m.shapes.append(st.Shape(f"box{i}", "box", (0.2, 0.2, 0.2)))
+        m.add(st.Contact(f"box{i}", f"box{i - 1}" if i else "world", friction=0.5))
+    q0 = {f"box{i}": [0, 0, 0.1 + 0.2 * i, 1, 0, 0, 0] for i in range(10)}
+    traj = st.simulate(m.build(), q0, duration=1, dt=0.001, save_every=10)
+    assert np.abs(traj.q - traj.q[0]).max() < 1e-12
+    assert np.abs(traj.v).max() < 1e-12
+    forces = traj.contacts.at(100).force[:, 2]
+    assert np.abs(forces).sum() == pytest.approx(9.81 * 55, rel=1e-6)  # each layer carries what is above it
+
+
+def test_a_stepper_that_records_knows_its_impacts():
+    model, q0 = unilateral_mechanism().build(), {"ball": [0, 0, 0.3, 1, 0, 0, 0], "arm": 0.3}
+    stepper = st.Stepper(model, st.Variational(), 0.005, record=True)
+    for _ in range(2):  # a reset forgets them
+        stepper.reset(q0)
+        for _ in range(200):
+            stepper.step()
+    traj = st.simulate(model, q0, duration=1, dt=0.005)
+    assert len(traj.impacts) > 0
+    np.testing.assert_array_equal(stepper.trajectory().impacts.rows, traj.impacts.rows)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_prescribed_pusher_is_no_free_flight(restitution):
+    """A wall that comes with 0.2 m/s throws an elastic ball off with 0.4 m/s, and does work on it."""
+    m = st.Mechanism(gravity=(0, 0, 0))
+    m.world.link("wall", st.Prismatic("wall", axis="x"), mass=1.0)
+    m.world.link("ball", st.Prismatic("ball", axis="x"), mass=2.0)
+    m.shapes += [st.Shape("wall", "sphere", 0.1), st.Shape("ball", "sphere", 0.1)]
+    m.add(st.Contact("wall", "ball", restitution=restitution))
+    traj = st.simulate(m.build(), {"ball": 0.2537}, duration=1, dt=0.01, prescribed={"wall": lambda t: 0.2 * t})
+    assert traj.velocity("ball")[-1] == pytest.approx(0.2 * (1 + restitution), abs=1e-9)
+    assert traj["ball"][-1] == pytest.approx(0.2537 + 0.2 * (1 + restitution) * (1 - 0.0537 / 0.2), abs=1e-9)
+
+
 def test_runs_are_saved_and_resumed(tmp_path):
     model = unilateral_mechanism().build()
     q0 = {"ball": [0, 0, 0.6, 1, 0, 0, 0], "arm": 0.3}

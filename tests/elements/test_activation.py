@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import ACTIONS, JOINTS, MIXED, activated_mechanism, random_state
+from mechanisms import ACTIONS, JOINTS, MIXED, activated_mechanism, driven_four_bar, random_state
 from reference.activation import course
 from refusal import arm, assert_refused
 from sexpr_round_trip import assert_round_trip
@@ -85,14 +85,7 @@ def test_second_order_on_every_kind_of_joint(action):
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_closed_chains_and_prescribed_coordinates_keep_the_order(order):
     def model():
-        m = st.Mechanism(gravity=(0, 0, -9.81))
-        bar = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
-        crank = m.world.link("crank", st.Revolute("crank", "y"), **bar)
-        coupler = crank.link("coupler", st.Revolute("coupler", "y"), at=(1, 0, 0), **bar)
-        rocker = coupler.link("rocker", st.Revolute("rocker", "y"), at=(1, 0, 0), **bar)
-        m.world.frame("pivot", at=(1, 0, 0))
-        rocker.frame("foot", at=(1, 0, 0))
-        m.add(st.PointConstraint("pivot", "foot", "xz"))
+        m = driven_four_bar()
         m.add(st.PositionServo("crank", kp=60.0, kv=6.0, filter=0.08, name="servo"))
         m.world.link("rail", st.Prismatic("rail", "z"), mass=1.0)
         return m.build()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symplectree as st
-from mechanisms import ACTIONS, JOINTS, MIXED, actuated_mechanism, random_state
+from mechanisms import ACTIONS, JOINTS, MIXED, actuated_mechanism, driven_four_bar, random_state
 from reference import dynamics as twin
 from refusal import arm, assert_refused
 from sexpr_round_trip import assert_round_trip
@@ -241,14 +241,7 @@ def test_the_power_of_all_actuators_is_what_the_energy_gains(robot):
 
 
 def test_a_servo_holds_a_closed_chain():
-    m = st.Mechanism(gravity=(0, 0, -9.81))
-    bar = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
-    crank = m.world.link("crank", st.Revolute("crank", "y"), **bar)
-    coupler = crank.link("coupler", st.Revolute("coupler", "y"), at=(1, 0, 0), **bar)
-    rocker = coupler.link("rocker", st.Revolute("rocker", "y"), at=(1, 0, 0), **bar)
-    m.world.frame("pivot", at=(1, 0, 0))
-    rocker.frame("foot", at=(1, 0, 0))
-    m.add(st.PointConstraint("pivot", "foot", "xz"))
+    m = driven_four_bar()
     m.add(st.PositionServo("crank", kp=400.0, kv=60.0, force_range=(-80, 80), name="servo"))
     model = m.build()
     q0 = st.assemble(model, {"crank": -1.0, "coupler": 1.0, "rocker": 1.0})
@@ -277,6 +270,8 @@ def test_files_hold_them(seed):
     ("element", "words"),
     [
         (st.Motor("knee", name="m"), ("Motor 'm'", "knee")),
+        (st.Motor(3, name="m"), ("Motor 'm'", "coordinate is 3", "give a name")),
+        (st.Motor(("q", None), name="m"), ("Motor 'm'", "give a name")),
         (st.Motor("q", gear=0, name="m"), ("Motor 'm'", "gear is zero")),
         (st.Motor("q", gear=(1, 2), name="m"), ("2 gears for 1",)),
         (st.Motor(("q", "q"), gear=(1, 2), name="m"), ("twice",)),

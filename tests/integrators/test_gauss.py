@@ -184,6 +184,13 @@ def test_too_long_a_step_is_an_error_with_advice():
     assert raised.value.trajectory is not None
 
 
+def test_stages_that_are_not_found_name_a_coordinate():
+    model = planar_chain(3).build()
+    with pytest.raises(st.ConvergenceError, match=r"stages of step .* worst in 'q[012]'") as raised:
+        st.simulate(model, np.full(3, 1.0), duration=5, dt=0.5, method=st.Variational(order=8, substeps=0))
+    assert raised.value.coordinate in model.velocities
+
+
 def test_a_failed_step_leaves_the_state():
     model = planar_chain(5).build()
     stepper = st.Stepper(model, st.Variational(order=8, substeps=1), 2.0)

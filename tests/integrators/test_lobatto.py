@@ -240,8 +240,10 @@ def test_too_long_steps_are_divided_or_told(order):
         traj = st.simulate(model, q, v0=v, duration=4, dt=1.0, method=st.Variational(order=order))
     assert traj.substeps.sum() > 0
     assert traj.constraint_error.max() < 1e-10
-    with pytest.raises(st.ConvergenceError, match="smaller dt"):
+    with pytest.raises(st.ConvergenceError, match="smaller dt") as raised:
         st.simulate(model, q, v0=v, duration=4, dt=1.0, method=st.Variational(order=order, substeps=0))
+    assert raised.value.coordinate in model.velocities
+    assert f"worst in {raised.value.coordinate!r}" in str(raised.value)
 
 
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-7, 1e-10])

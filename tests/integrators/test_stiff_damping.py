@@ -76,6 +76,39 @@ def test_strong_damper_between_bodies_needs_no_shorter_steps(order, damping):
     assert traj.substeps.sum() == 0
 
 
+@pytest.mark.parametrize("order", [*ORDERS, 16])
+@pytest.mark.parametrize("damping", [1e2, 1e4, 1e6, 1e9, 1e12, 1e15])
+@pytest.mark.filterwarnings("ignore:dampers end motions within a step")
+def test_strong_dampers_between_points(order, damping):
+    """The line holds the second link as a rod would, and what is free swings on; its direction turns in each step."""
+    m = planar_chain(2)
+    m.world.frame("hook", at=(1.0, 0, 0.5))
+    model = m.add(st.Damper("hook", "tip", damping)).build()
+    method = st.Variational(order=order)
+    traj = st.simulate(model, [0.6, 0.6], v0=[1.0, -1.0], duration=1, dt=0.01, method=method)
+    assert traj.substeps.sum() == 0
+    assert traj.energy.max() < traj.energy[0] + 1e-2 * np.ptp(traj.potential)
+    if damping >= 1e6:
+        length = np.linalg.norm(traj.pose("tip")[:, :3, 3] - np.array([1.0, 0, 0.5]), axis=1)
+        assert np.ptp(length[1:]) < 1e-3
+        with pytest.warns(UserWarning, match="points that move"):
+            st.simulate(model, [0.6, 0.6], v0=[1.0, -1.0], duration=0.1, dt=0.01, method=method)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_free_motion_beside_a_strong_damper(order):
+    """Against steps of order 2 that are short: the rod that the damper is lets one motion go on."""
+    m = planar_chain(2)
+    m.world.frame("hook", at=(1.0, 0, 0.5))
+    model = m.add(st.Damper("hook", "tip", 1e8)).build()
+    given = {"v0": [1.0, -1.0], "duration": 1}
+    with pytest.warns(UserWarning, match="order 2"):
+        traj = st.simulate(model, [0.6, 0.6], dt=0.01, method=st.Variational(order=order), **given)
+    exact = st.simulate(model, [0.6, 0.6], dt=1e-3, **given)
+    assert np.abs(traj.q[-1] - exact.q[-1]).max() < 1e-3
+    assert np.abs(traj.v[-1] - exact.v[-1]).max() < 5e-3
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("damping", [1e2, 1e4, 1e9])
 @pytest.mark.parametrize("prescribed", [False, True])

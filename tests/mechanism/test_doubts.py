@@ -68,6 +68,19 @@ def test_shipped_models_raise_no_question(name):
     assert questions(st.load(name).build()) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "size", "asked"),
+    [("sphere", 0.3, False), ("box", (0.4, 0.4, 0.4), False), ("capsule", (0.1, 0.4), False),
+     ("cylinder", (0.2, 0.6), False), ("ellipsoid", (0.1, 0.4, 0.1), False), ("sphere", 0.02, True),
+     ("plane", (0, 0), False)],
+)  # fmt: skip
+def test_shapes_tell_how_large_a_body_is(kind, size, asked):
+    m = st.Mechanism()
+    m.world.link("stone", st.Free("stone"), mass=1.0, inertia=(0.05, 0.05, 0.05))
+    m.shapes.append(st.Shape("stone", kind, size))
+    assert any("kg·m²" in question for question in questions(m.build())) == asked
+
+
 def test_random_and_long_mechanisms_raise_none():
     assert questions(planar_chain(50).build()) == []
     for seed in range(5):

@@ -339,7 +339,8 @@ def test_round_angles_of_many_turns_are_asked_about(start, word):
 def test_other_starts_are_not_asked_about(start):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        st.simulate(turning(), start, duration=0.01, dt=0.01)
+        traj = st.simulate(turning(), start, duration=0.01, dt=0.01)
+    assert len(traj) == 2
 
 
 def test_a_start_that_is_no_number_is_refused_as_before():

@@ -9,6 +9,7 @@ import pytest
 
 import symplectree as st
 from follower_mechanisms import tongs
+from symplectree import lie
 from symplectree.mechanism.shapes import GREY
 from symplectree.view.scene import scene
 from symplectree.view.solids import round_length, stretched
@@ -176,13 +177,40 @@ def test_what_is_not_visible_is_not_drawn(model):
     assert [solid.name for solid in drawn] == [solid.name for solid in plain]
 
 
-def test_an_endless_plane_gets_a_size(model):
-    shaped = with_shapes(model, Shape("world", "plane", (0, 0, 0.1), np.eye(4)))
-    picture = scene(shaped, model.neutral)
-    (plane,) = [solid for solid in picture.solids if solid.kind == "plane"]
-    assert plane.body == -1 and min(plane.size) > picture.size
-    assert plane.opacity < 0.5  # what has fallen through it is seen
+def test_the_level_endless_plane_is_the_floor_and_others_get_a_size(model):
+    tilted = lie.pose(lie.rotation([0, 1, 0], 0.3), [0, 0, -2])
+    wall = lie.pose(lie.rotation([0, 1, 0], np.pi / 2), [-3, 0, 0])
+    shapes = [Shape("world", "plane", (0, 0), T) for T in (wall, tilted, lie.pose(x=[0, 0, -3]))]
+    picture = scene(with_shapes(model, *shapes), model.neutral)
+    np.testing.assert_allclose(picture.floor, lie.pose(x=[0, 0, -3]))
+    planes = [solid for solid in picture.solids if solid.kind == "plane"]
+    assert len(planes) == 2 and all(plane.body == -1 and min(plane.size) > picture.size for plane in planes)
+    assert all(plane.opacity < 0.5 for plane in planes)  # what has fallen through it is seen
     assert "support" in kinds(picture)
+    assert scene(with_shapes(model, shapes[0]), model.neutral).floor is None
+    small = Shape("world", "plane", (0.1, 0.1), np.eye(4))
+    assert scene(with_shapes(model, small), model.neutral).floor is None
+
+
+def test_loose_things_have_lines_and_are_seen_through_where_there_are_contacts():
+    m = st.Mechanism()
+    m.world.link("box", st.Free("box"), mass=1, inertia=(0.1, 0.1, 0.1))
+    m.world.link("arm", st.Revolute("arm", "y"), mass=1, inertia=(0.1, 0.1, 0.1))
+    m.shapes += [
+        st.Shape("box", "box", (1, 2, 3)),
+        st.Shape("arm", "box", (1, 1, 1)),
+        st.Shape("world", "plane", (0, 0)),
+    ]
+    model = m.build()
+    for contacts, opacity in ((False, 1.0), (True, 0.55)):
+        drawn = {solid.name: solid for solid in scene(model, model.neutral, contacts=contacts).solids}
+        assert drawn["shape 0"].opacity == opacity and drawn["shape 1"].opacity == 1
+        assert "lines of shape 0" in drawn and "lines of shape 1" not in drawn
+        assert (
+            drawn["shape 0"].color != (0.5, 0.5, 0.5) == drawn["shape 1"].color
+        )  # that of the body, where none is given
+        vertices = drawn["lines of shape 0"].triangles[0]
+        np.testing.assert_allclose(np.abs(vertices).max(axis=0), (0.5, 1, 1.5), atol=0.05)
 
 
 def test_stretched_maps_the_unit_to_the_way():

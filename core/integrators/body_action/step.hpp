@@ -16,6 +16,11 @@
 
 namespace symplectree {
 
+template <class T>
+inline constexpr bool is_pack = false;
+template <int W>
+inline constexpr bool is_pack<Pack<W>> = true;
+
 // w.joint_load, and at.force less the wrenches, of springs alone.
 template <class T, class R>
 void spring_loads(StepWorkspace<T, R>& w, Workspace<T>& at, const T* q) {
@@ -204,7 +209,8 @@ void end_step(StepWorkspace<T, R>& w, StepEnds<T> step, const T* tau, const T* i
   const ModelOf<R>& m = w.m;
   const T half = T(0.5) * step.h;
   position_loads(w, *w.next, step.q1, tau, inputs);
-  if (m.user_forces && !w.conservative) user_impulses(w, step, true);
+  if constexpr (!is_pack<T>)  // steps of packs have no forces of the user's
+    if (m.user_forces && !w.conservative) user_impulses(w, step, true);
   for (int i = 1; i < m.size(); ++i) {
     const Spatial<T>& mu = w.motion[i].momentum;
     w.F[i] = {mu.angular, mu.linear + (half * T(m.bodies[i].mass)) * Vec3<T>(m.gravity)};

@@ -41,12 +41,12 @@ struct StepWorkspace {
   std::vector<char> has_block_terms;           // of each body: rotor inertia or damping on several coordinates
   bool damped_pairs = false, loads = false;
   UserElementsAD<T, R> users;
-  // Of plain numbers:
-  std::vector<double> scale;         // of each velocity: size of the terms that r is made of
-  std::vector<double> impulse_size;  // of each velocity: that of `impulse`
-  std::vector<double> reaction;      // of each prescribed velocity: what r is there
-  std::vector<double> carried, own;  // of each velocity: what p' has of bodies; of its rotor and damper
-  std::vector<char> prescribed;      // of each velocity: its coordinate is prescribed
+  // Of numbers without derivatives:
+  std::vector<T> scale;          // of each velocity: size of the terms that r is made of
+  std::vector<T> impulse_size;   // of each velocity: that of `impulse`
+  std::vector<T> reaction;       // of each prescribed velocity: what r is there
+  std::vector<T> carried, own;   // of each velocity: what p' has of bodies; of its rotor and damper
+  std::vector<char> prescribed;  // of each velocity: its coordinate is prescribed
 
   explicit StepWorkspace(const ModelOf<R>& model)
       : m(model), first(m), second(m), motion(m.size()), F(m.size()), load(m.size()), joint_load(m.nv), b(m.nv),

@@ -25,6 +25,7 @@ class TreeScheme {
     begin_step(w_, h, q, p, tau, inputs);
     noise_age_ = h == noise_h_ ? std::min(noise_age_ + 1, kNoiseLasts) : kNoiseLasts;
     noise_h_ = h;
+    estimated_ = false;
     if (!quick()) hold_bodies<Action>(w_);
     direction_.begin(solver_, w_, h, q);
     StepRows& rows = direction_.rows;
@@ -65,9 +66,8 @@ class TreeScheme {
     if (!direction_.rows.at_floor(factor)) return false;
     if (noise_age_ < kNoiseLasts && within_noise(w_, factor)) return true;
     estimate_noise(w_, h, q1);
-    const bool within = within_noise(w_, factor);
-    noise_age_ = within ? 0 : kNoiseLasts;  // what a root has serves others; what an iterate far from one has does not
-    return within;
+    noise_age_ = kNoiseLasts, estimated_ = within_noise(w_, factor);
+    return estimated_;
   }
   void direction(double h, const double* q0, const double* q1, double* delta) {
     direction_.compute(w_, h, q0, q1, delta);
@@ -81,7 +81,12 @@ class TreeScheme {
     if (w_.loads) return finish(h, q0, q1, tau, inputs, p);
     end_step_again(w_, h, q1, tau, inputs, p);
   }
-  void flip() { std::swap(w_.now, w_.next); }
+  // The end of a step becomes the beginning of the next. The noise of a root that is taken serves the next steps; that
+  // of an iterate far from one, or of a root that is not taken, would hide what these leave over.
+  void flip() {
+    std::swap(w_.now, w_.next);
+    if (std::exchange(estimated_, false)) noise_age_ = 0;
+  }
   // After a step, and `flip`: how its end changes with the momentum at its beginning, by Newton's matrix of the last
   // iterate; false where the tree alone does not give it.
   bool end_by_momentum(const double* p, double* q1) {
@@ -112,6 +117,7 @@ class TreeScheme {
   Solver solver_;
   int noise_age_ = kNoiseLasts;
   double noise_h_ = 0;
+  bool estimated_ = false;  // is the noise that of the last root found?
 };
 
 }  // namespace symplectree

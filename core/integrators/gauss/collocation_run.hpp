@@ -2,7 +2,8 @@
 // R exp(w(t)) of polynomial w about the middle of each step (see Chart). Order 2s with s stages, symplectic and
 // symmetric; O(n) per stage and iteration. Stages are found by fixed-point iteration, all side by side, starting from
 // the polynomial through the stages of the steps before, until little is left of each equation, relative to its terms.
-// Where velocities decay within a step, a simplified Newton iteration finds them (stage_newton.hpp).
+// Where velocities decay within a step, a simplified Newton iteration finds them (stage_newton.hpp), or shorter steps
+// are taken (shorter_steps.hpp).
 #pragma once
 
 #include <utility>
@@ -10,6 +11,7 @@
 #include "elements/element_forces.hpp"
 #include "integrators/gauss/chart_flow.hpp"
 #include "integrators/gauss/highest_modes.hpp"
+#include "integrators/gauss/shorter_steps.hpp"
 #include "integrators/gauss/stage_newton.hpp"
 #include "integrators/gauss/stage_predictor.hpp"
 #include "integrators/gauss/stage_residual.hpp"
@@ -22,14 +24,14 @@ namespace symplectree {
 template <int W>
 class CollocationRun final : public Run {
  public:
-  CollocationRun(const Model& m, const MethodOptions& options, int stages)
+  CollocationRun(const Model& m, const MethodOptions& options, int stages, std::unique_ptr<Run> shorter)
       : m_(m), t_(gauss_tableau(stages)), max_iterations_(options.max_iterations), state_(m), report_(m), one_(m),
         all_(m), charts_(m), size_(2 * m.nv + 3 * m.quaternions.size()), start_(2 * m.nv), end_(2 * m.nv),
         slope_(size_), change_(size_), z_(2 * m.nv), rate_(size_), gained_(size_), gained_before_(size_), last_(size_),
-        before_(size_), residual_(m, options.tolerance), modes_(t_), highest_(m, t_), lift_(m, t_), newton_(m, t_) {
+        before_(size_), residual_(m, options.tolerance), modes_(t_), highest_(m, t_), lift_(m, t_), newton_(m, t_),
+        shorter_(m, std::move(shorter)) {
     damped_ = has_damping(m);
-    const auto mode = highest_mode(t_);
-    for (int i = 0; i < W; ++i) mode_.set(i, mode[std::min(i, stages - 1)]);
+    for (int i = 0; i < W; ++i) mode_.set(i, highest_mode(t_)[std::min(i, stages - 1)]);
     for (int j = 0; j < stages; ++j)
       for (int i = 0; i < W; ++i) a_[j].set(i, t_.a[std::min(i, stages - 1)][j]);
     for (int older : {0, stages / 2, stages}) predictors_.push_back(Predictor<W>::through(t_, older));
@@ -37,7 +39,6 @@ class CollocationRun final : public Run {
   }
 
   void set_prescribed(const std::vector<char>&) override {}  // prescribed coordinates take a composition
-
   void reset(const double* q, const double* p, const double*) override {
     std::copy(q, q + m_.nq, state_.q.begin());
     std::copy(p, p + m_.nv, state_.x.begin());
@@ -49,8 +50,10 @@ class CollocationRun final : public Run {
     if (stiff_ || measured_ == 0) measure(forces);
     --measured_;
     stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
-    if (find_stages(t, h, forces)) return true;
-    if (stiff_) return false;
+    if (stiff_) velocity(slope_.data());
+    const bool due = stiff_ && shorter_.are_due(h, state_.q.data(), slope_.data(), forces.inputs, newton_);
+    if (!due && find_stages(t, h, forces)) return true;
+    if (stiff_) return known_ = 0, shorter_.take(t, h, forces, state_, report_);
     measure(forces);  // drag may have grown since
     stiff_ = true;
     return find_stages(t, h, forces);
@@ -67,7 +70,7 @@ class CollocationRun final : public Run {
     known_ = known;
   }
   void carry(RunMemory& memory) override {
-    state_.carry(memory), newton_.carry(memory);
+    state_.carry(memory), newton_.carry(memory), shorter_.carry(memory);
     memory(last_, before_, known_, best_, h_, t_last_, h_last_, stiff_, measured_);
   }
   const RunState& state() const override { return state_; }
@@ -222,7 +225,7 @@ class CollocationRun final : public Run {
   }
 
   bool fail() {
-    known_ = 0;
+    known_ = 0, report_.worst = residual_.worst(gained_, gained_before_);
     return false;
   }
 
@@ -287,6 +290,7 @@ class CollocationRun final : public Run {
   static constexpr int kMeasureAgain = 32;  // steps after which the rate of decay is looked at again
   DamperLift lift_;
   StageNewton newton_;
+  ShorterSteps shorter_;
   Pack<W> mode_;                         // the highest mode at the stages
   bool together_ = true;                 // are forces the same in all stages, which then go side by side?
   bool damped_ = false, stiff_ = false;  // do forces depend on velocities? do these decay within a step?

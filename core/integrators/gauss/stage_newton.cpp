@@ -63,18 +63,9 @@ StageNewton::StageNewton(const Model& m, const Tableau& t)
 
 StageNewton::~StageNewton() = default;
 
-void StageNewton::measure(const double* q, const double* v, const double* inputs) {
-  const int n = m_.nv;
-  auto& [C, inverse, decay, L, lu, elements, mass] = *matrices_;
-  element_derivatives(m_, -1, q, v, inputs, elements);
-  C = -Eigen::Map<const RowMatrix>(elements.out.force_dv.data(), n, n);
-  factorize_mass(m_, q, mass);
-  Eigen::VectorXd unit = Eigen::VectorXd::Zero(n);
-  for (int j = 0; j < n; ++j) {
-    unit[j] = 1;
-    solve_mass(m_, unit.data(), inverse.col(j).data(), mass);
-    unit[j] = 0;
-  }
+// Momenta of Free joints are in the axes of the world.
+template <class A>
+void StageNewton::turn_axes(const double* q, A& M) const {
   for (int i : m_.quaternions) {
     const Body& b = m_.bodies[i];
     if (b.kind != Kind::Free) continue;
@@ -82,15 +73,43 @@ void StageNewton::measure(const double* q, const double* v, const double* inputs
     const Mat3<double> R = quaternion_matrix(y[0], y[1], y[2], y[3]);
     Eigen::Matrix3d turn;
     turn << R.a.x, R.b.x, R.c.x, R.a.y, R.b.y, R.c.y, R.a.z, R.b.z, R.c.z;
-    for (Eigen::MatrixXd* M : {&C, &inverse}) {
-      M->middleRows(b.v + 3, 3) = (turn * M->middleRows(b.v + 3, 3)).eval();
-      M->middleCols(b.v + 3, 3) = (M->middleCols(b.v + 3, 3) * turn.transpose()).eval();
-    }
+    M.middleRows(b.v + 3, 3) = (turn * M.middleRows(b.v + 3, 3)).eval();
+    M.middleCols(b.v + 3, 3) = (M.middleCols(b.v + 3, 3) * turn.transpose()).eval();
   }
+}
+
+template <class A>
+void StageNewton::damping(const double* q, const double* v, const double* inputs, A& C) {
+  ElementWorkspace<double>& elements = matrices_->elements;
+  element_derivatives(m_, -1, q, v, inputs, elements);
+  C = -Eigen::Map<const RowMatrix>(elements.out.force_dv.data(), m_.nv, m_.nv);
+  turn_axes(q, C);
+}
+
+void StageNewton::measure(const double* q, const double* v, const double* inputs) {
+  const int n = m_.nv;
+  auto& [C, inverse, decay, L, lu, elements, mass] = *matrices_;
+  damping(q, v, inputs, C);
+  factorize_mass(m_, q, mass);
+  Eigen::VectorXd unit = Eigen::VectorXd::Zero(n);
+  for (int j = 0; j < n; ++j) {
+    unit[j] = 1;
+    solve_mass(m_, unit.data(), inverse.col(j).data(), mass);
+    unit[j] = 0;
+  }
+  turn_axes(q, inverse);
   decay = C * inverse;
 }
 
-double StageNewton::fastest() const { return matrices_->decay.cwiseAbs().rowwise().sum().maxCoeff(); }
+static double row_sum_norm(const Eigen::MatrixXd& M) { return M.cwiseAbs().rowwise().sum().maxCoeff(); }
+
+double StageNewton::turning(const double* q, const double* v, const double* inputs) {
+  Eigen::MatrixXd C(m_.nv, m_.nv);
+  damping(q, v, inputs, C);
+  return row_sum_norm((C - matrices_->C) * matrices_->inverse);
+}
+
+double StageNewton::fastest() const { return row_sum_norm(matrices_->decay); }
 
 std::vector<double> StageNewton::drag() const {
   std::vector<double> out(m_.nv);

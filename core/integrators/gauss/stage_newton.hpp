@@ -51,6 +51,8 @@ class StageNewton {
   void measure(const double* q, const double* v, const double* inputs);
   // A bound of the rates at which velocities decay [1/s].
   double fastest() const;
+  // The same of the difference between C at (q, v) and C measured: of dampers whose directions turn.
+  double turning(const double* q, const double* v, const double* inputs);
   // Σ |C| of each velocity.
   std::vector<double> drag() const;
   // What was measured.
@@ -99,6 +101,12 @@ class StageNewton {
 
  private:
   struct Matrices;
+
+  // A ← C at (q, v), and M ← in the axes of the charts' momenta at q.
+  template <class A>
+  void damping(const double* q, const double* v, const double* inputs, A& C);
+  template <class A>
+  void turn_axes(const double* q, A& M) const;
 
   template <int W>
   static void add(Pack<W>& x, int lane, double d) {

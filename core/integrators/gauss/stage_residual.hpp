@@ -117,6 +117,19 @@ class StageResidual {
     return {largest_size(allowed), largest_size(rounding), total(sum)};
   }
 
+  // Of which velocity the equation is that such an iteration changed most, against what may be left of it; the first
+  // where it is not finite.
+  int worst(const std::vector<Pack<W>>& now, const std::vector<Pack<W>>& before) const {
+    double most = -1;
+    int found = 0;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      const double change = largest_size((now[k] - before[k]) * allowed_[k]);
+      if (!std::isfinite(total(now[k]))) return velocity_of_[k];
+      if (change > most) most = change, found = velocity_of_[k];
+    }
+    return found;
+  }
+
  private:
   // force_, momentum_ ← of each velocity: the size of the forces that add up to its rate of momentum, and of what adds
   // up to its momentum. A mechanism at rest, held by springs, has large forces that cancel; joints that fall with all

@@ -145,15 +145,15 @@ bool LobattoRun<W>::find_stages(const Given& given) {
     }
     sum_rates(h_);
     const StageChange change = residual_.change(gained_, gained_before_);
-    if (!std::isfinite(change.sum)) return fail();
+    if (!std::isfinite(change.sum)) return lose();
     const double ratio = it == 0 ? 1 : std::min(change.allowed / last.allowed, 0.5);
     stalled = change.rounding >= last.rounding ? stalled + 1 : 0;
     const bool stands = change.near_rounding() && stalled >= (change.rounding < kNoise ? 1 : 2);
     if (change.allowed * ratio <= 1 || stands) return finish(given);
-    if (it > 8 && !change.near_rounding() && change.sum > 2 * last.sum) return fail();
+    if (it > 8 && !change.near_rounding() && change.sum > 2 * last.sum) return lose();
     last = change;
   }
-  return fail();
+  return lose();
 }
 
 // rate_, pull_ and lambda_ ← a guess for the stages.
@@ -303,6 +303,13 @@ void LobattoRun<W>::evaluate_forces(const Given& given) {
     }
   }
   charts_.rates(z_.data(), all_.q.data(), all_.p.data(), all_.v.data(), all_.force.data(), rate_.data());
+}
+
+// The iteration found no stages, and this is what it left most of.
+template <int W>
+bool LobattoRun<W>::lose() {
+  report_.worst = residual_.worst(gained_, gained_before_);
+  return fail();
 }
 
 template <int W>

@@ -61,6 +61,7 @@ class LobattoRun final : public Run {
   void evaluate_forces(const Given& given);
   void sum_rates(double h);
   bool finish(const Given& given);
+  bool lose();
   bool fail();
   void report_impulses(double h);
 

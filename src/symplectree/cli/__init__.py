@@ -17,6 +17,7 @@ from symplectree.cli.info import info
 from symplectree.cli.plot import plot
 from symplectree.cli.run import run
 from symplectree.cli.say import Misuse, note
+from symplectree.cli.sweep import sweep
 from symplectree.cli.view import view
 from symplectree.errors import ModelError, SymplectreeError
 from symplectree.version import version
@@ -35,7 +36,7 @@ Exit codes: 0 done, 1 the computation failed, 2 wrong use. Errors are one paragr
 """
 
 app = App(name="symplectree", version=version, help=HELP, help_format="markdown", suppress_keyboard_interrupt=False)
-for command in (demo, run, info, plot, view, convert):
+for command in (demo, run, sweep, info, plot, view, convert):
     app.command(command)
 
 

@@ -60,6 +60,8 @@ def demo(
     spent = time.perf_counter() - begin
     report("computed", f"{one.duration:g} s in steps of {one.dt:g} s, within {spent:.2f} s")
     summarize(traj)
+    if one.says is not None:
+        report("measured", one.says(traj))
     write_plot(traj, folder / f"{chosen}.png", one.look)
     traj.save(results)
     report("results", str(results))

@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from symplectree.cli import contact_demos
+from symplectree.simulation.trajectory import Trajectory
+
 Motion = Callable[[float], float]
 
 
@@ -13,7 +16,7 @@ class Demo:
     """A run of a shipped model, by whose name it goes.
 
     about: what there is to see, in a few words; look: what to plot, as for `Trajectory.plot`.
-    motions: from the model's initial values to `prescribed` of `simulate`.
+    motions: from the model's initial values to `prescribed` of `simulate`. says: a sentence about the run, measured in it.
     """
 
     about: str
@@ -23,6 +26,7 @@ class Demo:
     velocity: Mapping[str, float] = field(default_factory=dict)
     forces: Mapping[str, float] = field(default_factory=dict)
     motions: Callable[[Mapping[str, Any]], dict[str, Motion]] = lambda initial: {}
+    says: Callable[[Trajectory], str] | None = None
 
 
 def _turning(coordinate: str, speed: float) -> Callable[[Mapping[str, Any]], dict[str, Motion]]:
@@ -90,6 +94,20 @@ DEMOS = {
     "satellite": Demo(
         "an arm that swings turns its satellite to and fro (Kobilarov)", velocity={"shoulder.0": 1.5, "elbow": -2.0},
         look=("energy", "momentum", "coordinates"),
+    ),
+    "rimless_wheel": Demo(
+        "a wheel without rim walks down a slope by itself, spoke after spoke (McGeer)", duration=6.0, dt=0.002,
+        velocity={"wheel.0": 0.2215, "wheel.1": 0.6851, "wheel.2": 2.4}, look=("energy", "wheel", "contacts"),
+        says=contact_demos.of_rimless_wheel,
+    ),
+    "rattleback": Demo(
+        "a stone that is spun one way rattles and turns back", duration=6.0, dt=0.0005,
+        velocity={"rattleback.1": 0.1, "rattleback.2": -5.0}, look=("energy", "momentum", "contacts"),
+        says=contact_demos.of_rattleback,
+    ),
+    "stack": Demo(
+        "a ball rolls into a tower of boxes, which stood without creeping", duration=1.5, dt=0.002,
+        velocity={"ball.3": 3.0}, look=("energy", "box2", "contacts"), says=contact_demos.of_stack,
     ),
 }  # fmt: skip
 FIRST = "closed_chain_device"

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from symplectree.cli.say import Misuse, report, waiting
 from symplectree.constraints.assembly import CLOSED, assemble, start_errors
 from symplectree.dynamics.arguments import configuration
+from symplectree.elements import Contact
 from symplectree.errors import ResultError
 from symplectree.io import ROBOTS, bundled_models, load, load_trajectory
 from symplectree.io.atomic_write import checked_path
@@ -84,18 +85,20 @@ def writable(path: Path | None, endings: tuple[str, ...]) -> None:
         raise Misuse(str(error)) from None
 
 
-def write_page(trajectory: Trajectory, path: Path | None) -> None:
+def write_page(trajectory: Trajectory, path: Path | None, contacts: bool = True) -> None:
     """An HTML page or a film, by the method of Trajectory that makes it."""
     if path is None:
         return
-    (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path)
+    (trajectory.to_html if path.suffix.lower() in PAGES else trajectory.to_video)(path, contacts=contacts)
     report("animation", f"{path}: open it in a browser" if path.suffix.lower() in PAGES else str(path))
 
 
-def write_plot(trajectory: Trajectory, path: Path | None, what: tuple[str, ...] = ("energy", "coordinates")) -> None:
-    """A picture of curves."""
+def write_plot(trajectory: Trajectory, path: Path | None, what: tuple[str, ...] = ()) -> None:
+    """A picture of curves: energy and coordinates, and contacts where there are some, unless said otherwise."""
     if path is None:
         return
+    model = trajectory.model
+    usual = ("energy", "coordinates", *(["contacts"] if any(isinstance(e, Contact) for e in model.elements) else []))
     with waiting(f"drawing {path}"):
-        trajectory.plot(*what, path=path)
+        trajectory.plot(*(what or usual), path=path)
     report("plot", str(path))

@@ -70,6 +70,7 @@ def run(
     resume: Path | None = None,
     base: Base | None = None,
     packages: Packages = None,
+    no_contacts: Annotated[bool, Parameter(negative="", show_default=False)] = False,
 ) -> None:
     """Simulate a model, and save, plot or animate the run.
 
@@ -111,6 +112,7 @@ def run(
         resume: Go on with the run in this file (.nc, .npz), which was killed or shall be longer.
         base: Of a robot: whether its base is fixed to the ground or free to move; auto, as the file says, when left out.
         packages: Folders in which a robot's meshes are looked for, beside its own.
+        no_contacts: Leave forces of contact and impacts out of animations.
     """
     for path, endings in ((out, SUFFIXES), (html, PAGES), (video, FILMS), (plot, PICTURES)):
         writable(path, endings)
@@ -124,7 +126,7 @@ def run(
         settings = {"duration": duration, "dt": dt, "save_every": save_every, "method": _method(method, **options)}
         traj = _new(_mechanism(model, base, packages), out, settings, **begun)
     report("computed", f"in {time.perf_counter() - begin:.2f} s")
-    _finish(traj, out or resume, html, video, plot)
+    _finish(traj, out or resume, html, video, plot, not no_contacts)
 
 
 def _mechanism(model: str | None, base: Base | None, packages: Packages) -> Mechanism:
@@ -133,14 +135,16 @@ def _mechanism(model: str | None, base: Base | None, packages: Packages) -> Mech
     return mechanism_of(model, base or "auto", packages)
 
 
-def _finish(traj: Trajectory, saved: Path | None, html: Path | None, video: Path | None, plot: Path | None) -> None:
+def _finish(
+    traj: Trajectory, saved: Path | None, html: Path | None, video: Path | None, plot: Path | None, contacts: bool
+) -> None:
     """Sum a run up and draw it; one that is saved nowhere yet is rescued when that fails."""
     summarize(traj)
     if saved is not None:
         report("results", f"{saved}: open with st.load_trajectory, symplectree plot, or any tool for its format")
     try:
-        write_page(traj, html)
-        write_page(traj, video)
+        write_page(traj, html, contacts)
+        write_page(traj, video, contacts)
         write_plot(traj, plot)
     except ResultError as error:
         if saved is not None:

@@ -19,6 +19,7 @@ def view(
     port: int | None = None,
     base: Base = "auto",
     packages: Packages = None,
+    no_contacts: Annotated[bool, Parameter(negative="", show_default=False)] = False,
 ) -> None:
     """Show a run, or a model at its start, in the browser; or run a model there, to be pulled with the mouse.
 
@@ -36,10 +37,11 @@ def view(
         port: Of the page on this computer; the first free one from 8080 when left out.
         base: Of a robot: whether its base is fixed to the ground or free to move; auto is as the file says.
         packages: Folders in which a robot's meshes are looked for, beside its own.
+        no_contacts: Leave forces of contact and impacts out.
     """
     start = still(file, base, packages)
     if not live:
-        start.show(trails=trail or (), port=port)
+        start.show(trails=trail or (), port=port, contacts=not no_contacts)
         return
     if trail:
         raise Misuse("--trail draws the path of a run; leave it out with --live")

@@ -8,6 +8,7 @@ from symplectree.elements.contact import Contact
 from symplectree.elements.contract import Element, ElementTables, Lowering
 from symplectree.elements.damper import Damper
 from symplectree.elements.distance_constraint import DistanceConstraint
+from symplectree.elements.fluid_drag import FluidDrag
 from symplectree.elements.force_limit import ForceLimit
 from symplectree.elements.formula import FormulaConstraint, FormulaForce, FormulaPotential
 from symplectree.elements.gear_constraint import GearConstraint
@@ -31,7 +32,7 @@ from symplectree.elements.wrench import BodyWrench, SpatialWrench
 
 __all__ = [
     "Actuator", "BodyWrench", "Cable", "CamConstraint", "Constraint", "Contact", "Damper", "DistanceConstraint", "Element",
-    "ElementTables", "ForceLimit", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint",
+    "ElementTables", "FluidDrag", "ForceLimit", "FormulaConstraint", "FormulaForce", "FormulaPotential", "GearConstraint",
     "HingeConstraint", "JointConstraint", "JointDamper", "JointForce", "JointFriction", "JointLimit", "JointSpring",
     "Lowering", "Motor", "NonlinearSpring", "PlaneConstraint", "PointConstraint", "PositionServo", "RollingConstraint",
     "RotarySpring", "ScrewConstraint", "SpatialWrench", "Spring", "Tendon", "Thruster", "UserConstraint", "UserForce",

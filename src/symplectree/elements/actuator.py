@@ -129,7 +129,10 @@ class Drive(Element):
         return row, model.tables.transmissions[row.first : row.first + row.count]
 
     def _places(self, into: Lowering) -> list[tuple[int, int]]:
-        names = [self.coordinate] if isinstance(self.coordinate, str) else list(self.coordinate)
+        given: Any = self.coordinate
+        if not isinstance(given, str | Sequence) or not all(isinstance(name, str) for name in given):
+            raise ModelError(f"{into.what}: coordinate is {shown(given)}; give a name, or several in a tuple")
+        names = [given] if isinstance(given, str) else list(given)
         if not names:
             raise ModelError(f"{into.what} drives no coordinate; name one")
         if len(set(names)) < len(names):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -12,6 +13,7 @@ from symplectree.errors import ModelError
 from symplectree.validation import shown
 
 ALL = "*"
+MOST_NAMED = 8  # in a message
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Contact(Element):
                 )
             found |= dict.fromkeys(pair for pair in sorted(pairs) if pair[::-1] not in found)
         for i, k in found:
+            if (other := into.touching.setdefault((min(i, k), max(i, k)), into.what)) != into.what:
+                raise ModelError(
+                    f"{into.what}: {self._called(into, i)} and {self._called(into, k)} are a pair of {other} already, and "
+                    "would push each other twice; leave one out"
+                )
             row_a, row_b = into.shape_row(i), into.shape_row(k)
             into.tables.add(
                 ContactPairRow(owner=into.owner, a=row_a, b=row_b, friction=friction, restitution=restitution)
@@ -79,8 +86,10 @@ class Contact(Element):
         elif isinstance(given, str):
             found = [i for i, shape in enumerate(shapes) if shape.name == given]
             found = found or [i for i, shape in enumerate(shapes) if shape.frame == given]
-            if not found:
-                into.frame(given)  # says what is known where there is no such frame
+            if not found and not self._is_frame(into, given):
+                raise ModelError(
+                    f"{into.what}: {which}: no shape and no frame is named {given!r}; {_hint(into, given)}"
+                )
         else:
             found = [i for i, shape in enumerate(shapes) if shape is given]
             if not found and not hasattr(given, "kind"):
@@ -94,3 +103,27 @@ class Contact(Element):
                 "m.shapes.append(st.Shape(frame, 'sphere', 0.1))"
             )
         return found
+
+    @staticmethod
+    def _is_frame(into: Lowering, name: str) -> bool:
+        try:
+            into.find_frame(name)
+        except ModelError:
+            return False
+        return True
+
+    @staticmethod
+    def _called(into: Lowering, index: int) -> str:
+        """A shape by its name, or its kind and frame."""
+        shape = into.shapes[index]
+        return repr(shape.name) if shape.name else f"the {shape.kind} of {shape.frame!r}"
+
+
+def _hint(into: Lowering, name: str) -> str:
+    """The nearest names, or all there are."""
+    known = list(dict.fromkeys(each for s in into.shapes for each in (s.name, s.frame) if each))
+    near = difflib.get_close_matches(name, known, n=3)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    return f"there are {', '.join(map(repr, known[:MOST_NAMED])) or 'no shapes'}{more}"

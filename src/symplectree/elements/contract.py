@@ -169,6 +169,9 @@ class Lowering:
     shapes: Sequence[Any] = ()  # Shape
     parents: Sequence[int] = ()  # of each body, -1 the world
     shape_rows: dict[int, int] = field(default_factory=dict)  # row of each shape that collides
+    touching: dict[tuple[int, int], str] = field(
+        default_factory=dict
+    )  # by pair of shapes: which element lets them meet
     hulls: dict[tuple[Any, ...], int] = field(default_factory=dict)  # number of each mesh's hull, by file and scale
     owner: int = 0
     name: str = ""  # of the element

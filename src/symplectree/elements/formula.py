@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Element, Lowering, UserRows
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.tape import Tape
 from symplectree.formula.tape_function import as_tape
 from symplectree.formula.trace import tape_of, traced
@@ -31,7 +32,7 @@ class FormulaPotential(Element):
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
     def add_rows(self, into: Lowering) -> FormulaPotential:
-        import casadi
+        casadi = extra("casadi")
 
         rows, q, v = _rows(into, "potential", self.coordinates, self.function)
         kept, V = _result(into, self, q)
@@ -61,7 +62,7 @@ class FormulaForce(Element):
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
     def add_rows(self, into: Lowering) -> FormulaForce:
-        import casadi
+        casadi = extra("casadi")
 
         rows, q, v = _rows(into, "force", self.coordinates, self.function)
         kept, f = _result(into, self, q, v)
@@ -89,7 +90,7 @@ class FormulaConstraint(Constraint):
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
 
     def add_rows(self, into: Lowering) -> FormulaConstraint:
-        import casadi
+        casadi = extra("casadi")
 
         rows, q, v = _rows(into, "constraint", self.coordinates, self.function)
         kept, h = _result(into, self, q)
@@ -127,7 +128,7 @@ def add_rows(into: Lowering, rows: UserRows, count: int) -> None:
 
 def _rows(into: Lowering, kind: str, names: Any, function: Any) -> tuple[UserRows, Any, Any]:
     """The rows without tapes, and symbols for coordinates and velocities."""
-    import casadi
+    casadi = extra("casadi")
 
     if not callable(function):
         raise ModelError(f"{into.what}: the formula is {shown(function)}; give a function")
@@ -151,7 +152,7 @@ def _result(into: Lowering, element: E, *arguments: Any) -> tuple[E, Any]:
 
 
 def _require_dependence(into: Lowering, expression: Any, q: Any) -> None:
-    import casadi
+    casadi = extra("casadi")
 
     if not casadi.depends_on(expression, q):
         raise ModelError(f"{into.what}: the formula does not depend on its coordinates, so that it does nothing")

@@ -9,6 +9,7 @@ from symplectree.elements.constraint import Constraint
 from symplectree.elements.contract import Lowering, UserRows
 from symplectree.elements.formula import add_rows
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.trace import tape_of, traced
 from symplectree.joints.surface_contact import SurfaceContactJoint
 
@@ -29,7 +30,7 @@ class RollingConstraint(Constraint):
     pivoting: bool = field(default=True, kw_only=True)
 
     def add_rows(self, into: Lowering) -> RollingConstraint:
-        import casadi
+        casadi = extra("casadi")
 
         place = into.joints.get(self.joint)
         if place is None or not isinstance(place.joint, SurfaceContactJoint):
@@ -53,7 +54,7 @@ class RollingConstraint(Constraint):
 
     def _rates(self, joint: SurfaceContactJoint, q: Any) -> Any:
         """P(q): the moving body's material at the contact, along the surface, for each coordinate's rate."""
-        import casadi
+        casadi = extra("casadi")
 
         from symplectree.formula.frames import surface_frame
 

@@ -17,7 +17,7 @@ from symplectree.mechanism.inertia import RigidMass, carried, checked, merged, v
 from symplectree.mechanism.massless_coordinates import coordinates_without_mass
 from symplectree.mechanism.mechanism import Frame, Mechanism, no_joint, with_frame_names
 from symplectree.mechanism.model import KINDS, JointPlace, Model, unknown
-from symplectree.validation import array_or_empty, shown
+from symplectree.validation import array_or_empty, check_name, shown
 
 
 @dataclass
@@ -131,6 +131,7 @@ def _check_names(mechanism: Mechanism) -> None:
     for frame in mechanism.tree:
         if not isinstance(frame.name, str) or not frame.name:
             raise ModelError(f"a frame's name is {frame.name!r}; give a text")
+        check_name("frame", frame.name)
         if frame.name in frames:
             raise ModelError(f"two frames are named {frame.name!r}; give each its own name")
         frames.add(frame.name)
@@ -140,6 +141,7 @@ def _check_names(mechanism: Mechanism) -> None:
             continue
         if not isinstance(frame.joint.name, str) or not frame.joint.name:
             raise ModelError(f"the joint of link {frame.name!r} has the name {frame.joint.name!r}; give a text")
+        check_name("joint", frame.joint.name)
         if frame.joint.name in joints:
             raise ModelError(f"two joints (coordinates) are named {frame.joint.name!r}; give each its own name")
         joints.add(frame.joint.name)
@@ -238,6 +240,11 @@ def _lower_elements(
     into = Lowering(
         ElementTables(), find_frame, find_coordinates, joints, tuple(mechanism.shapes), bodies.parent, tree=tree
     )
+    for shape in mechanism.shapes:
+        try:
+            find_frame(shape.frame)
+        except ModelError as error:
+            raise ModelError(f"a {shape.kind} of Mechanism.shapes: {error}") from None
     lowered: dict[str, Element] = {}
     for given in mechanism.elements:
         if not isinstance(given, Element):
@@ -247,6 +254,7 @@ def _lower_elements(
         name = given.name if given.name is not None else _new_name(given, mechanism, lowered)
         if not isinstance(name, str) or not name:
             raise ModelError(f"the name of a {type(given).__name__} is {name!r}; give a text")
+        check_name(type(given).__name__, name)
         if name in lowered:
             raise ModelError(f"two elements are named {name!r}; give each its own name")
         into.owner, into.name, into.what = len(lowered), name, f"{type(given).__name__} {name!r}"

@@ -99,16 +99,22 @@ def _bodies(model: Model) -> Iterator[str]:
         radius = float(np.sqrt(np.abs(model.inertia[body]).max() / mass))
         if 0 < WIDE * reach < radius:
             yield (
-                f"the inertia of {name!r} is that of {mass:.6g} kg at {radius:.3g} m from the centre of mass, but no joint "
-                f"or frame of the mechanism is farther than {reach:.3g} m from one: another unit than kg·m²?"
+                f"the inertia of {name!r} is that of {mass:.6g} kg at {radius:.3g} m from the centre of mass, but no joint, "
+                f"frame or shape of the mechanism is farther than {reach:.3g} m from one: another unit than kg·m²?"
             )
 
 
 def _reach(model: Model, body: int) -> float:
-    """The largest distance from the centre of mass to the joint, to frames and to joints on the body."""
+    """The largest distance from the centre of mass to the joint, to frames, joints and shapes on the body."""
     on: list[Array] = [np.zeros(3), *(T[:3, 3] for T in model.placement[model.parent == body])]
     on += [T[:3, 3] for T in model.frame_offset[model.frame_body == body]]
-    return float(max(np.linalg.norm(x - model.com[body]) for x in on))
+    far = [float(np.linalg.norm(x - model.com[body])) for x in on]
+    for shape in model.shapes:
+        frame = model.frames.index(shape.frame) if shape.frame in model.frames else None
+        if frame is not None and model.frame_body[frame] == body:
+            origin = (model.frame_offset[frame] @ np.asarray(shape.pose, float))[:3, 3]
+            far.append(float(np.linalg.norm(origin - model.com[body])) + shape.radius)
+    return max(far)
 
 
 def _elements(model: Model) -> Iterator[str]:

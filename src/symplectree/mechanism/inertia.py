@@ -10,6 +10,8 @@ from symplectree.lie import Array
 from symplectree.mechanism.mechanism import Mass
 from symplectree.validation import real_array, shown
 
+LARGEST = 1e100  # in SI units: squares and products of these are finite
+
 
 @dataclass(frozen=True)
 class RigidMass:
@@ -38,7 +40,16 @@ def vector(owner: str, quantity: str, value: Any, size: int) -> Array:
         raise ModelError(f"{quantity} of {owner} has shape {array.shape}; give {size} number{'s' * (size > 1)}")
     if not np.all(np.isfinite(array)):
         raise ModelError(f"{quantity} of {owner} holds a value that is not finite: {value!r}")
+    _check_size(owner, quantity, array)
     return array
+
+
+def _check_size(owner: str, quantity: str, array: Array) -> None:
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest > LARGEST:
+        raise ModelError(
+            f"{quantity} of {owner} holds {largest:.3g}, too large to compute with; at most {LARGEST:g} is taken"
+        )
 
 
 def inertia_matrix(owner: str, value: Any) -> Array:
@@ -57,6 +68,7 @@ def inertia_matrix(owner: str, value: Any) -> Array:
         raise ModelError(f"inertia of {owner} has shape {array.shape}; give three principal moments or a 3×3 matrix")
     if not np.all(np.isfinite(array)):
         raise ModelError(f"inertia of {owner} holds a value that is not finite")
+    _check_size(owner, "inertia", array)
     scale = float(np.abs(array).max())
     if np.abs(array - array.T).max() > 1e-9 * scale:
         raise ModelError(f"inertia of {owner} is not symmetric")

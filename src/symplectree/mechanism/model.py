@@ -37,6 +37,9 @@ FOR_USERS = frozenset((
 ))  # fmt: skip
 
 
+NATIVE = ("native", "linearizers")  # of this process alone
+
+
 @dataclass(frozen=True)
 class JointPlace:
     """Where a joint's coordinates lie: q[q_start : q_start + joint.nq] and v[v_start : v_start + joint.nv]."""
@@ -264,7 +267,7 @@ class Model:
         return native
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "native"}
+        kept = {name: value for name, value in self.__dict__.items() if name not in NATIVE}
         with contextlib.suppress(ModelError):
             kept["text"] = self.text
         return kept | {
@@ -283,6 +286,11 @@ class Model:
         for value in self.__dict__.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
+
+    @cached_property
+    def linearizers(self) -> dict[Any, Any]:
+        """The core's linearizers of this model, by what `linearize` needs them for."""
+        return {}
 
     @cached_property
     def frame_index(self) -> dict[str, int]:

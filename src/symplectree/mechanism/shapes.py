@@ -9,6 +9,11 @@ from symplectree.errors import ModelError
 from symplectree.validation import array_or_empty, shown
 
 SIZES = {"sphere": 1, "box": 3, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 2, "mesh": 0}
+MEANINGS = {
+    "sphere": "its radius", "box": "its three sides (x, y, z)", "cylinder": "(radius, length)",
+    "capsule": "(radius, length without caps)", "ellipsoid": "its three radii", "plane": "(x, y), where 0 is endless",
+    "mesh": "()",
+}  # fmt: skip
 GREY = (0.5, 0.5, 0.5, 1.0)  # of what no colour is given to; a mesh then has the colours of its file
 IDENTITY = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
@@ -48,11 +53,25 @@ class Shape:
             raise ModelError(f"the kind of a shape of {self.frame!r} is {self.kind!r}; there are {', '.join(SIZES)}")
         if np.shape(self.size) == ():  # a file gives one number as it is
             object.__setattr__(self, "size", (self.size,))
-        if len(self.size) != SIZES[self.kind]:
+        lengths = array_or_empty(self.size)
+        if lengths.shape != (SIZES[self.kind],) or not np.all(np.isfinite(lengths)) or np.any(lengths < 0):
             raise ModelError(
-                f"the size of a {self.kind} of {self.frame!r} is {shown(self.size)}; give {SIZES[self.kind]} numbers"
+                f"the size of a {self.kind} of {self.frame!r} is {shown(self.size)}; give {MEANINGS[self.kind]}, in m, "
+                "none below zero"
             )
         pose = array_or_empty(self.pose)
         if pose.shape != (4, 4) or not np.all(np.isfinite(pose)):
             raise ModelError(f"the pose of a shape of {self.frame!r} is {shown(self.pose)}; give a 4×4 matrix")
         object.__setattr__(self, "pose", pose)
+
+    @property
+    def radius(self) -> float:
+        """Of the smallest sphere about its origin that holds it [m]; 0 of an endless plane and of a mesh."""
+        size = np.asarray(self.size, float)
+        if self.kind == "box" or self.kind == "plane":
+            return float(np.linalg.norm(size)) / 2
+        if self.kind == "cylinder":
+            return float(np.hypot(size[0], size[1] / 2))
+        if self.kind == "capsule":
+            return float(size[0] + size[1] / 2)
+        return float(size.max(initial=0.0))

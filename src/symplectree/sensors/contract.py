@@ -23,6 +23,7 @@ from symplectree.constraints.dynamics import least_norm, require_mass
 from symplectree.dynamics.arguments import prepared
 from symplectree.errors import ModelError
 from symplectree.lie import Array
+from symplectree.sensors.contact_forces import ContactSolution, contact_solution, generalized, has_unilateral
 from symplectree.validation import shown
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class States:
     | q, v | configurations, velocities | (K, nq), (K, nv) |
     | tau, inputs | forces besides all elements, and values of inputs, from `forces()` | (1 or K, nv), (1 or K, inputs) |
     | held, given | indices of velocities whose motion is given, and accelerations of these | , (K, nv) |
+    | contacts | forces of contacts, joint limits and dry friction (`ContactSolution`) | |
     | a, multipliers | accelerations, and forces of the constraint rows (JM09 (36)) | (K, nv), (K, rows) |
     """
 
@@ -111,10 +113,17 @@ class States:
         return least_norm(self.model, self.q, self._solution[1])
 
     @cached_property
+    def contacts(self) -> ContactSolution:
+        """Forces of contacts, joint limits and dry friction."""
+        return contact_solution(self)
+
+    @cached_property
     def _solution(self) -> tuple[Array, Array]:
         model, native = self.model, self.model.native
         require_mass(model, [model.velocities[int(j)] for j in self.held])
         tau = np.broadcast_to(self.tau, self.v.shape)
+        if has_unilateral(model):
+            tau = tau + generalized(self, self.contacts)
 
         def solved(part: slice, inputs: Array) -> Array:
             if not model.rows and not len(self.held):

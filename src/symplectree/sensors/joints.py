@@ -12,6 +12,7 @@ from symplectree.dynamics.arguments import prepared
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import unknown
+from symplectree.sensors.contact_forces import has_unilateral, wrench_of_contacts
 from symplectree.sensors.contract import Sensor, States
 from symplectree.simulation.state import coordinate_of, velocity_of
 
@@ -65,9 +66,9 @@ class JointReaction(Sensor):
     """The whole wrench that `joint` transmits to its link: [torque; force] (6,) [N·m, N], or one `part` (3,).
 
     It is what Newton and Euler ask for to move the link and all that hangs on it, less what else acts on these bodies:
-    gravity, springs and dampers between bodies, loads and constraints. Motors, springs, dampers and friction of joints are
-    inside them: along the joint's own freedoms it is their force. So are gears, and forces given by formulas or functions
-    of coordinates.
+    gravity, springs and dampers between bodies, loads, constraints and contacts. Motors, springs, dampers, ends and
+    friction of joints are inside them: along the joint's own freedoms it is their force. So are gears, and forces given
+    by formulas or functions of coordinates.
 
     frame: about whose origin and in whose axes; the link's own when left out.
     """
@@ -92,7 +93,8 @@ class JointReaction(Sensor):
 
     def measure(self, states: States) -> Array:
         model = states.model
-        link = model.find_frame(_link(model, self.joint))
+        link_name = _link(model, self.joint)
+        link = model.find_frame(link_name)
 
         def carried(part: slice, inputs: Array) -> Array:
             given = {"v": states.v[part], "a": states.a[part]}
@@ -103,6 +105,8 @@ class JointReaction(Sensor):
             whole = np.zeros((len(states.q), len(model.full.rows)))
             whole[:, list(model.row_numbers)] = states.multipliers
             wrench -= model.full.native.row_wrench(model.tree_coordinates(states.q), whole, link)
+        if has_unilateral(model):
+            wrench -= wrench_of_contacts(states, states.contacts, link_name)
         if self.frame is not None:
             wrench = _moved(states, wrench, _link(model, self.joint), self.frame)  # type: ignore[arg-type]
         return (

@@ -12,9 +12,11 @@ from symplectree.integrators.activation import acting
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.lie import Array
+from symplectree.simulation.contact_record import contacts_of
 
 if TYPE_CHECKING:
     from symplectree.sensors import States
+    from symplectree.simulation.contact_record import Contacts
     from symplectree.simulation.trajectory import Trajectory
 
 
@@ -44,6 +46,22 @@ def states_of(trajectory: Trajectory, forces: Any = None) -> States:
         elif trajectory.rates is not None and len(trajectory) > 2:
             given = np.gradient(trajectory.rates, trajectory.t, axis=0, edge_order=2)
     return States(model, trajectory.q, trajectory.v, lambda: _forces(trajectory, forces), held=held, given=given)
+
+
+def contacts_in(trajectory: Trajectory, rows: Array) -> Contacts:
+    """Points of contact in some of a trajectory's states; `state` counts these from 0. Raises as `Trajectory.contacts`."""
+    from symplectree.sensors import States
+
+    whole = states_of(trajectory)
+
+    def forces() -> tuple[Array, Array]:
+        tau, inputs = (x if len(x) == 1 else x[rows] for x in _forces(trajectory, None))
+        return tau, inputs
+
+    some = States(
+        whole.model, whole.q[rows], whole.v[rows], forces, held=whole.held, given=np.asarray(whole.given)[rows]
+    )
+    return contacts_of(trajectory.model, trajectory.t[rows], some.contacts)
 
 
 def _forces(trajectory: Trajectory, forces: Any) -> tuple[Array, Array]:

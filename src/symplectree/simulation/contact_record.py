@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 
 if TYPE_CHECKING:
-    from symplectree.sensors import States
+    from symplectree.sensors.contact_forces import ContactSolution
 
 IMPACT_COLUMNS = 11  # of a row of the core: t, of a contact or a limit, index, normal, point (3), impulse (3), lost
-LIMIT, FRICTION, CONTACT = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Impacts:
 
 
 def _dataframe(columns: dict[str, Array]) -> Any:
-    import pandas
+    pandas = extra("pandas")
 
     table: dict[str, Array] = {}
     for name, values in columns.items():
@@ -123,40 +123,10 @@ def impacts_of(model: Model, rows: Any) -> Impacts:
     return Impacts(table[:, 0], names, table[:, 3], table[:, 4:7], -table[:, 7:10], table[:, 10], table)
 
 
-@dataclass(frozen=True, eq=False)
-class ContactSolution:
-    """Forces of contacts, joint limits and dry friction in some states, as the core finds them.
-
-    records: rows (state, source, index, gap, point, normal, force on a, sliding). joint: what they do to the tree's
-    velocities (K, nv).
-    """
-
-    records: Array
-    joint: Array
-
-
-def contact_solution(states: States) -> ContactSolution:
-    """Forces in K states, in the coordinates of the whole tree."""
-    model, tree = states.model, states.model.full
-    q, v = states.q, states.v
-    if tree is not model:
-        v = np.array([model.tree_velocities(*state) for state in zip(q, v, strict=True)])
-        q = model.tree_coordinates(q)
-    tau = np.broadcast_to(states.tau, states.v.shape)
-    place = [tree.velocities.index(name) for name in model.velocities]
-    forces, given, joint = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
-    forces[:, place], given[:, place] = tau, states.given
-    held = np.array([place[int(j)] for j in states.held], dtype=float)
-    inputs = np.ascontiguousarray(states.inputs, dtype=float)
-    native = tree.native
-    records = native.contact_forces(
-        np.ascontiguousarray(q), np.ascontiguousarray(v), forces, inputs, given, held, joint
-    )
-    return ContactSolution(records, joint)
-
-
 def contacts_of(model: Model, t: Array, solution: ContactSolution) -> Contacts:
     """Points of contact by name."""
+    from symplectree.sensors.contact_forces import CONTACT
+
     tree = model.full
     rows = solution.records[solution.records[:, 1] == CONTACT]
     pairs = [tree.tables.contact_pairs[int(k)] for k in rows[:, 2]]

@@ -30,6 +30,7 @@ class Progress:
         quiet: bool = False,
     ) -> None:
         self.steps, self.each, self.what, self.unit = steps, each, what, unit
+        self.remark = ""  # behind what is done
         self._bar: Any = None
         self._task: Any = None
         self._told = 0.0
@@ -56,7 +57,7 @@ class Progress:
         now = time.perf_counter()
         if now < self._start or (self._bar is None and not self._line):
             return
-        text = f"{done * self.each:.3g} of {self.steps * self.each:.3g} {self.unit}"
+        text = f"{self._amount(done)} of {self._amount(self.steps)} {self.unit}{self.remark}"
         if self._line:
             if now - self._told > 1 / TEXTS or done == self.steps:
                 left = (now - self._begin) / max(done, 1) * (self.steps - done)
@@ -67,6 +68,9 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task(self.what, total=self.steps, simulated="")
         self._bar.update(self._task, completed=done, simulated=text)
+
+    def _amount(self, steps: int) -> str:
+        return f"{steps * self.each:.3g}" if self.unit == "s" else f"{round(steps * self.each):,}"
 
     def __exit__(self, *_: object) -> None:
         if self._task is not None:

@@ -101,6 +101,7 @@ class Recording:
             taken = self.run.advance(first, count, every, q, x)
         finally:
             saved = int(np.count_nonzero(~np.isnan(q[:, 0])))
+            saved = int(next(iter(np.flatnonzero(~np.all(np.isfinite(q[:saved]), axis=1))), saved))
             if piece and saved:
                 self.q[row], self.x[row] = q[0], x[0]
             self.done += saved * every

@@ -38,10 +38,9 @@ from symplectree.simulation.run_record import (
 )
 from symplectree.simulation.start_velocity import along_constraints
 from symplectree.simulation.trajectory import Trajectory
-from symplectree.validation import check_seconds, is_positive, shown
+from symplectree.validation import MOST_STEPS, check_seconds, check_steps, is_positive, shown
 
 SLICE = 0.05  # seconds between looks at the clock and at the keyboard
-MOST_STEPS = 2**31 - 1  # that the core can count
 
 
 def simulate(
@@ -92,9 +91,8 @@ def simulate(
     exception in a force function, KeyboardInterrupt by Ctrl-C) has everything up to then in its attribute `trajectory`.
     """
     check_model(model)
-    steps = _whole_steps(duration, dt)
-    if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
-        raise ModelError(f"save_every is {shown(save_every)}; give a whole number, 1 or more")
+    steps = whole_steps(duration, dt)
+    check_steps("save_every", save_every)
     q0, v0, forces, activation = named_start(model, q0, v0, forces, activation)
     motion = Prescribed(model, prescribed, float(dt), steps)
     q, v = consistent_start(model, *initial_state(model, q0, v0), motion, told=v0 is None, given=(q0, v0))
@@ -152,7 +150,7 @@ def resume(
             raise ModelError(f"{path}: {name} were functions or arrays, which a file does not hold; give {name}= again")
     forces = settings.forces if forces is None else forces
     prescribed = settings.prescribed if prescribed is None else prescribed
-    steps = settings.steps if duration is None else _whole_steps(duration, settings.dt)
+    steps = settings.steps if duration is None else whole_steps(duration, settings.dt)
     if steps <= round(earlier.t[-1] / settings.dt):
         return earlier
     method = method_from_text(settings.method) if method is None else chosen(method)
@@ -314,7 +312,7 @@ def consistent_start(
     return q, along_constraints(model, q, v, prescribed.indices, named, told=told)
 
 
-def _whole_steps(duration: Any, dt: Any) -> int:
+def whole_steps(duration: Any, dt: Any) -> int:
     """How many steps fit into the duration; warns when a part of one is left."""
     check_seconds("duration", duration)
     check_seconds("dt", dt)

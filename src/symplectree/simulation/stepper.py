@@ -27,7 +27,7 @@ from symplectree.simulation.state import activation_of
 from symplectree.simulation.step_record import StepRecord, measured
 from symplectree.simulation.trajectory import Trajectory
 from symplectree.simulation.turn import Turn
-from symplectree.validation import check_seconds, required_dt, shown
+from symplectree.validation import check_seconds, check_steps, required_dt
 
 if TYPE_CHECKING:
     from symplectree.sensors import Sensor
@@ -179,6 +179,7 @@ class Stepper:
 
     def run(self, steps: int) -> None:
         """That many steps under the forces of the last `step`, or none; prescribed numbers stay."""
+        check_steps("steps", steps, least=0)
         with self._turn:
             for motion in self._moved.values():
                 motion.hold()
@@ -271,8 +272,7 @@ class Stepper:
         self._turn.leaves_open = alone
 
     def _step_with_python(self, forces: Any, n: Any, prescribed: Mapping[str, Any] | None) -> None:
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise ModelError(f"n is {shown(n)}; give a whole number of steps, 1 or more")
+        check_steps("n", n)
         with self._turn:
             _ = self._run  # refuses before anything changes
             for name in prescribed or {}:

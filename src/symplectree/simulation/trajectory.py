@@ -16,7 +16,7 @@ from symplectree.deprecation import warn_renamed
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model
-from symplectree.simulation.contact_record import Contacts, contact_solution, contacts_of, impacts_of
+from symplectree.simulation.contact_record import Contacts, contacts_of, impacts_of
 from symplectree.simulation.state import State, activation_of, coordinate_of, state_at, velocity_of
 from symplectree.validation import counted, shown
 
@@ -220,7 +220,7 @@ class Trajectory:
         """
         from symplectree.simulation.applied import states_of
 
-        return contacts_of(self.model, self.t, contact_solution(states_of(self)))
+        return contacts_of(self.model, self.t, states_of(self).contacts)
 
     @cached_property
     def _prescribed_velocities(self) -> Array:
@@ -290,8 +290,9 @@ class Trajectory:
     def plot(self, *what: str, path: Any = None) -> Any:
         """Draw quantities over time, one panel for each unit; all coordinates when none is named.
 
-        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", "multipliers", "prescribed_forces", a
-            sensor, coordinate, joint or frame (its position) by name, "phase:NAME" for a coordinate's velocity over the
+        what: "energy", "coordinates", "velocities", "momentum", "constraint_error", "multipliers", "prescribed_forces",
+            "contacts" (which pairs touch when, and how strongly), "contact_forces" (normal ones and friction), a sensor,
+            coordinate, joint or frame (its position) by name, "phase:NAME" for a coordinate's velocity over the
             coordinate, or "path:FRAME" for the way of a frame in a plane.
         path: where to write the picture, in the format that the ending says.
 
@@ -311,6 +312,7 @@ class Trajectory:
         browser: bool = True,
         height: int = 560,
         embed: bool | None = None,
+        contacts: bool = True,
     ) -> Any:
         """Play the motion on a page of this computer (127.0.0.1), with time bar, speeds and curves that follow.
 
@@ -323,12 +325,15 @@ class Trajectory:
         embed: whether to put all of the page, as of `to_html`, into the notebook's cell, which needs no server; None does
             so where the notebook's browser seems to be on another computer: Colab, JupyterHub, Binder, by SSH, …
 
+        contacts: whether forces of contact are drawn as arrows, and impacts as flashes, where the model has contacts.
+
         Returns a viewer with `url`, `time` (which can be set) and `stop()`, unless it blocks or embeds.
         """
         from symplectree.view.web import show
 
         return show(
-            self, trails=trails, view=view, port=port, block=block, browser=browser, height=height, embed=embed
+            self, trails=trails, view=view, port=port, block=block, browser=browser, height=height, embed=embed,
+            contacts=contacts,
         )  # fmt: skip
 
     def to_html(
@@ -339,15 +344,16 @@ class Trajectory:
         view: str | tuple[float, float] | None = None,
         speed: float = 1.0,
         title: str = "",
+        contacts: bool = True,
     ) -> Path:
         """Write one HTML file that plays the motion in any browser, offline; returns its path.
 
-        trails, view: as of `show`. speed: seconds of motion per second of film. title: of the page.
+        trails, view, contacts: as of `show`. speed: seconds of motion per second of film. title: of the page.
         It holds 30 pictures per second of film, and at most 2000, less when there are very many bodies.
         """
         from symplectree.view.html import write_html
 
-        return write_html(self, path, trails=trails, view=view, speed=speed, title=title)
+        return write_html(self, path, trails=trails, view=view, speed=speed, title=title, contacts=contacts)
 
     def to_video(
         self,
@@ -358,13 +364,14 @@ class Trajectory:
         speed: float = 1.0,
         size: tuple[int, int] = (960, 640),
         title: str = "",
+        contacts: bool = True,
     ) -> Path:
         """Write an MP4 of the motion, without any display; returns its path.
 
-        trails, view: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
+        trails, view, contacts: as of `show`. speed: seconds of motion per second of film. size: (width, height) in pixels.
         title: written at the top, beside the time of the motion.
         It holds 30 pictures per second, and at most 2000: a longer film has fewer per second.
         """
         from symplectree.view.video import write_video
 
-        return write_video(self, path, trails=trails, view=view, speed=speed, size=size, title=title)
+        return write_video(self, path, trails=trails, view=view, speed=speed, size=size, title=title, contacts=contacts)

@@ -16,6 +16,7 @@ from symplectree.errors import ModelError
 from symplectree.lie import Array
 from symplectree.validation import is_positive, shown
 from symplectree.view.camera import ASPECT, Camera, View, camera_for, upward
+from symplectree.view.contact_marks import ContactMarks, has_contacts, marks_of
 from symplectree.view.lines import Strand, strand
 from symplectree.view.outline import Place
 from symplectree.view.poses import body_poses
@@ -34,6 +35,16 @@ FINE = 6  # points of a trail for each picture
 
 
 @dataclass(frozen=True)
+class Ground:
+    """What is below everything: a point of it below the middle [m], the direction away from it, and whether it is a floor
+    of the model's own, on which things stand."""
+
+    at: Array
+    up: Array
+    solid: bool
+
+
+@dataclass(frozen=True)
 class Film:
     """Pictures of a motion.
 
@@ -48,6 +59,8 @@ class Film:
     | low, high | the box that everything stays in | (3,) m |
     | camera | sees all of it, moved along by `follow` | |
     | follow | the way of what nothing holds and what goes far; else zeros | (F, 3) m |
+    | contacts | forces and impacts that are drawn; None of models without, and where they are not to be seen | |
+    | remark | why forces of contact are not drawn, where there are some | |
     """
 
     scene: Scene
@@ -60,6 +73,8 @@ class Film:
     high: Array
     camera: Camera
     follow: Array
+    contacts: ContactMarks | None = None
+    remark: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -79,17 +94,19 @@ class Film:
         """Poses of bodies, and of pieces of lines, (F, N, 4, 4)."""
         return placed(self.scene, self.strands, self.poses)
 
-    @property
-    def ground(self) -> Array | None:
-        """The point of the ground below the middle: a little below everything; None without gravity or with a floor."""
-        gravity = self.scene.model.gravity
+    @cached_property
+    def ground(self) -> Ground | None:
+        """The model's floor; else a little below everything, or None without gravity and where there are other planes."""
+        gravity, floor = self.scene.model.gravity, self.scene.floor
+        middle = 0.5 * (self.low + self.high)
+        if floor is not None:
+            up = floor[:3, 2]
+            return Ground(middle + ((floor[:3, 3] - middle) @ up) * up, up, True)
         if not gravity.any() or any(solid.kind == "plane" for solid in self.scene.solids):
             return None
         up = upward(gravity)
-        corners = np.array([self.low, self.high])
-        middle = corners.mean(axis=0)
-        lowest = np.minimum(*(corners * up)).sum()
-        return np.asarray(middle + (lowest - self.scene.radius - middle @ up) * up)
+        lowest = np.minimum(*(np.array([self.low, self.high]) * up)).sum()
+        return Ground(middle + (lowest - self.scene.radius - middle @ up) * up, up, False)
 
     @property
     def digits(self) -> int:
@@ -114,11 +131,12 @@ def film(
     rate: float = RATE,
     aspect: float = ASPECT,
     room: float = 0.0,
+    contacts: bool = True,
 ) -> Film:
     """Choose pictures of a trajectory: `rate` per second of film that runs at `speed`, 2000 at most.
 
     trails: names of frames whose paths are drawn. view, aspect: see `camera_for`. room: what is to be seen around the
-    motion, of its size.
+    motion, of its size. contacts: whether forces of contact and impacts are drawn.
     """
     if not is_positive(speed):
         raise ModelError(f"speed is {shown(speed)}, not a positive number")
@@ -128,7 +146,8 @@ def film(
     trails = (trails,) if isinstance(trails, str) else tuple(trails)
     for name in trails:
         model.find_frame(name)
-    picture = scene(model, trajectory.q[0], visited=trajectory.q)
+    contacts = contacts and has_contacts(model)
+    picture = scene(model, trajectory.q[0], visited=trajectory.q, contacts=contacts)
     most = min(MOST_PICTURES, max(2, MOST_POSES // max(1, len(picture.bodies))))
     rows = _rows(trajectory.t, rate / speed, most)
     q = trajectory.q[rows]
@@ -142,9 +161,12 @@ def film(
     points = np.concatenate([points, points + room * (points - points.mean(axis=0))]) if room else points
     camera = camera_for(points, model.gravity, view, motion=motion if len(motion) else None, aspect=aspect)
     low, high = points.min(axis=0) + follow.min(axis=0), points.max(axis=0) + follow.max(axis=0)
+    trouble: list[str] = []
+    marks = marks_of(trajectory, rows, size=picture.size, speed=speed, trouble=trouble) if contacts else None
     return Film(
-        picture, rows, trajectory.t[rows], poses, paths, curves, low=low, high=high, camera=camera, follow=follow
-    )
+        picture, rows, trajectory.t[rows], poses, paths, curves, low=low, high=high, camera=camera, follow=follow,
+        contacts=marks, remark=" ".join(trouble),
+    )  # fmt: skip
 
 
 def placed(picture: Scene, strands: Sequence[Strand], poses: dict[int, Array]) -> Array:

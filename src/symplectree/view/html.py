@@ -12,9 +12,10 @@ import numpy as np
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.simulation.progress import waiting
 from symplectree.view.camera import View
+from symplectree.view.contact_marks import legend, measure
 from symplectree.view.film import Film, film
 from symplectree.view.scene import TRAIL_COLORS
-from symplectree.view.solids import round_length
+from symplectree.view.solids import Color, round_length
 
 if TYPE_CHECKING:
     from symplectree.simulation.trajectory import Trajectory
@@ -55,18 +56,27 @@ LAMPS_OFF = """<script>
 
 
 def write_html(
-    trajectory: Trajectory, path: Any, *, trails: Sequence[str], view: View, speed: float, title: str
+    trajectory: Trajectory,
+    path: Any,
+    *,
+    trails: Sequence[str],
+    view: View,
+    speed: float,
+    title: str,
+    contacts: bool = True,
 ) -> Path:
     """See `Trajectory.to_html`."""
     path = checked_path(path, ENDINGS)
-    text = html_text(trajectory, trails=trails, view=view, speed=speed, title=title or path.stem)
+    text = html_text(trajectory, trails=trails, view=view, speed=speed, title=title or path.stem, contacts=contacts)
     replacing(path, lambda new: new.write_text(text, encoding="utf-8"))
     return path
 
 
-def html_text(trajectory: Trajectory, *, trails: Sequence[str], view: View, speed: float, title: str) -> str:
+def html_text(
+    trajectory: Trajectory, *, trails: Sequence[str], view: View, speed: float, title: str, contacts: bool = True
+) -> str:
     """A page that plays a trajectory, with everything inside."""
-    pictures = film(trajectory, trails=trails, view=view, speed=speed, aspect=ASPECT)
+    pictures = film(trajectory, trails=trails, view=view, speed=speed, aspect=ASPECT, contacts=contacts)
     return _page(pictures, speed, title)
 
 
@@ -98,22 +108,26 @@ def _page(pictures: Film, speed: float, title: str) -> str:
 
 
 def _words(pictures: Film, speed: float, title: str) -> str:
-    """Title, time of the motion, names of trails, and what the cells of the grid measure."""
-    lines = [
-        f'<span style="color: rgb{tuple(round(255 * x) for x in TRAIL_COLORS[i % len(TRAIL_COLORS)])}">— '
-        f"{html.escape(name)}</span>"
-        for i, name in enumerate(pictures.curves)
-    ]
+    """Title, time of the motion, names of trails, what colours and lengths of arrows mean, and what the grid measures."""
+    names = [(TRAIL_COLORS[i % len(TRAIL_COLORS)], f"— {name}") for i, name in enumerate(pictures.curves)]
+    names += [] if pictures.contacts is None else legend(pictures.contacts)
+    measures = [] if pictures.ground is None else [f"grid: {round_length(pictures.scene.size / 6):g} m"]
+    measures += [] if pictures.contacts is None else [measure(pictures.contacts)]
     given = {
         "START": repr(float(pictures.t[0])),
         "SPEED": repr(float(speed)),
         "DIGITS": str(pictures.digits),
         "PACE": "" if speed == 1 else f" &nbsp; {speed:g}× speed",
-        "TRAILS": "<br>".join(lines),
-        "GRID": "" if pictures.ground is None else f"grid: {round_length(pictures.scene.size / 6):g} m",
+        "TRAILS": "<br>".join(colored(name, color) for color, name in names),
+        "GRID": " &nbsp; ".join(filter(None, measures)),
         "TITLE": html.escape(title),
     }
     out = WORDS
     for name, value in given.items():
         out = out.replace(name, value)
     return out
+
+
+def colored(text: str, color: Color) -> str:
+    """Words of a page in a colour."""
+    return f'<span style="color: rgb{tuple(round(255 * x) for x in color)}">{html.escape(text)}</span>'

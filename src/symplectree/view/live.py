@@ -19,8 +19,10 @@ from symplectree.simulation.trajectory import Trajectory
 from symplectree.validation import is_positive, shown
 from symplectree.view import server as servers
 from symplectree.view.camera import PAGE_ASPECT, View
+from symplectree.view.contact_marks import has_contacts
 from symplectree.view.film import film, placed
 from symplectree.view.lines import strand
+from symplectree.view.live_contacts import LiveContacts
 from symplectree.view.poses import body_poses
 from symplectree.view.pull import Pull, forces_by_name
 from symplectree.view.slider_ends import slider_ends
@@ -63,7 +65,7 @@ class Live:
         self._stepper = self._fresh(*self._first)
         self._past = 0.0  # s before the stepper's own time
         self._server = servers.start(port, title or "symplectree")
-        self.url = f"http://{servers.HOST}:{self._server.get_port()}"
+        self.url = servers.url(self._server)
         self._build(start, view)
         self._controls()
         self._show()
@@ -197,6 +199,7 @@ class Live:
             key = gui.add_dropdown("keyframe", names, initial_value="start")
             key.on_update(lambda _: self.go_to(None if key.value == "start" else key.value))
         gui.add_markdown("Drag a body with the mouse to pull at it; drag beside it to look from elsewhere.")
+        self._contacts = LiveContacts(gui, self._stage) if has_contacts(self.model) else None
 
         @pause.on_click
         def _(_: Any) -> None:
@@ -279,6 +282,8 @@ class Live:
             self._home = middle if self._home is None else self._home
             self._follow = middle - self._home
         self._stage.move(T[:, :3, 3], quaternions(T), self._follow)
+        if self._contacts is not None:
+            self._contacts.show(self._stepper, self.speed)
 
     def _tell(self) -> None:
         """Time, and whether the motion is as fast as asked."""

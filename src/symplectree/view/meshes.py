@@ -11,6 +11,7 @@ import numpy as np
 from symplectree.lie import Array
 from symplectree.view.collada import Piece, read_collada
 
+FARTHEST = 1e12  # in the file's unit
 NAMED = 3  # meshes that a warning names
 Surface = tuple[Array, Array]  # vertices (v, 3) m, and triangles (f, 3) by their numbers
 
@@ -55,6 +56,8 @@ def read_mesh(path: Path) -> tuple[Part, ...]:
     parts = tuple(Part(*joined(found), color) for color, found in by_color.items())
     if not all(np.all(np.isfinite(part.vertices)) for part in parts):
         raise ValueError("it holds numbers that are not finite")
+    if any(np.abs(part.vertices).max(initial=0.0) > FARTHEST for part in parts):
+        raise ValueError(f"it holds vertices that are more than {FARTHEST:g} away")
     return parts
 
 

@@ -14,11 +14,24 @@ import numpy as np
 
 from symplectree.lie import Array
 from symplectree.simulation.progress import waiting
-from symplectree.view.camera import upward
-from symplectree.view.film import Film
+from symplectree.view.contact_marks import (
+    HIT,
+    SLIDES,
+    STICKS,
+    ContactMarks,
+    dot,
+    head,
+    legend,
+    measure,
+    placed_arrows,
+    shaft,
+    star,
+)
+from symplectree.view.film import Film, Ground
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS
-from symplectree.view.solids import Color, round_length
-from symplectree.view.surfaces import coarser, surface
+from symplectree.view.solids import CASTING, Color, round_length
+from symplectree.view.surfaces import coarser, grid_faces, surface
+from symplectree.view.surroundings import FLOOR
 
 DETAIL = 1.5  # pixels, below which meshes have none
 NEAR = 0.05  # of the distance to what the camera looks at: nothing nearer is painted
@@ -54,10 +67,10 @@ class Painter:
         pixel = 2 * np.tan(camera.field / 2) * self.distance / size[1]
         self._gather(DETAIL * pixel)
         ground = pictures.ground
-        self.up = upward(pictures.scene.model.gravity)
         self.light = camera.axes.T @ LIGHT
-        self.ground: Array | None = None if ground is None or (camera.position - ground) @ self.up <= 0 else ground
-        self.shadows = self.ground is not None and self.light @ self.up > 0.2
+        self.ground: Ground | None = ground
+        if ground is None or (camera.position - ground.at) @ ground.up <= 0:
+            self.ground = None  # seen from below
         self._own = threading.local()  # the sheet of each thread, used again for each picture
 
     def _gather(self, detail: float) -> None:
@@ -71,7 +84,7 @@ class Painter:
             if solid.kind == "mesh":
                 vertices, faces = coarser(vertices, faces, detail)
             placed = vertices @ solid.pose[:3, :3].T + solid.pose[:3, 3]
-            casts = solid.opacity >= 1 and solid.kind != "plane"
+            casts = solid.opacity > CASTING and solid.kind != "plane"
             parts.append((place.get(solid.body, count), placed, faces, solid.color, solid.opacity, casts))
         start = len(place)
         for strand in self.film.strands:
@@ -99,9 +112,12 @@ class Painter:
         points = np.empty_like(self.vertices)
         core.carry_points(points=self.vertices, nodes=self.nodes, poses=poses, out=points)
         if self.ground is not None:
-            if self.shadows:
-                height = (points - self.ground) @ self.up
-                fallen = points - (height / (self.light @ self.up))[:, None] * self.light
+            up, slope = self.ground.up, float(self.light @ self.ground.up)
+            if self.ground.solid:
+                self._floor(sheet, self.ground, shift)
+            if slope > 0.2:
+                height = (points - self.ground.at) @ up
+                fallen = points - (height / slope)[:, None] * self.light
                 sheet.fill(self._project(fallen, shift), self.casting, SHADOW)
             self._grid(sheet, self.ground, shift)
         for i, path in enumerate(self.film.curves.values()):
@@ -109,9 +125,12 @@ class Painter:
                 part = path[: 1 + k * ((len(path) - 1) // (len(self.film) - 1))]
                 color = _bytes(TRAIL_COLORS[i % len(TRAIL_COLORS)])
                 sheet.lines(self._project(part[:-1], shift), self._project(part[1:], shift), color, 2 * FINER)
+        faces, colors = self.faces, self.colors  # of the bodies
+        if (marks := self.film.contacts) is not None:
+            points, faces, colors = _with_contacts(marks, k, float(self.film.t[k]), points, faces, colors)
         core.draw_triangles(
-            pixels=sheet.pixels, depth=sheet.depth, seen=self._project(points, shift), points=points, faces=self.faces,
-            colors=self.colors, towards=self.light, strength=STRENGTH, near=NEAR * self.distance,
+            pixels=sheet.pixels, depth=sheet.depth, seen=self._project(points, shift), points=points, faces=faces,
+            colors=colors, towards=self.light, strength=STRENGTH, near=NEAR * self.distance,
         )  # fmt: skip
         picture: Any = np.empty((self.size[1] // FINER, self.size[0] // FINER, 3), dtype=np.uint8)
         core.reduce_picture(pixels=sheet.pixels, out=picture, finer=FINER)
@@ -130,20 +149,31 @@ class Painter:
         )  # fmt: skip
         return seen
 
-    def _grid(self, sheet: _Sheet, ground: Array, shift: Array) -> None:
+    def _grid(self, sheet: _Sheet, ground: Ground, shift: Array) -> None:
         """Lines on the ground."""
-        pictures, up = self.film, self.up
+        cell, count, first, second = self._cells(ground)
+        at = cell * np.arange(-count, count + 1)[:, None]
+        far = cell * count
+        starts = np.concatenate([at * first - far * second, at * second - far * first]) + ground.at
+        ends = np.concatenate([at * first + far * second, at * second + far * first]) + ground.at
+        sheet.lines(self._project(starts, shift), self._project(ends, shift), LINES, FINER)
+
+    def _floor(self, sheet: _Sheet, ground: Ground, shift: Array) -> None:
+        """The sheet below the lines, cell by cell, such that one behind the camera hides nothing."""
+        cell, count, first, second = self._cells(ground)
+        at = cell * np.arange(-count, count + 1)
+        corners = at[:, None, None] * first + at[None, :, None] * second + ground.at
+        faces = grid_faces(*corners.shape[:2]).astype(np.int32)
+        sheet.fill(self._project(corners.reshape(-1, 3), shift), faces, FLOOR)
+
+    def _cells(self, ground: Ground) -> tuple[float, int, Array, Array]:
+        """Size of a cell of the grid [m], how many there are to each side, and the directions of the lines."""
+        pictures, up = self.film, ground.up
         cell = round_length(pictures.scene.size / 6)
         first = np.cross(up, [0.0, 1.0, 0.0] if abs(up[1]) < 0.9 else [1.0, 0.0, 0.0])
         first = first / np.linalg.norm(first)
-        second = np.cross(up, first)
         extent = float(np.linalg.norm(pictures.high - pictures.low)) + pictures.scene.size
-        count = int(np.clip(round(0.3 * extent / cell), 2, 60))
-        at = cell * np.arange(-count, count + 1)[:, None]
-        far = cell * count
-        starts = np.concatenate([at * first - far * second, at * second - far * first]) + ground
-        ends = np.concatenate([at * first + far * second, at * second + far * first]) + ground
-        sheet.lines(self._project(starts, shift), self._project(ends, shift), LINES, FINER)
+        return cell, int(np.clip(round(0.3 * extent / cell), 2, 60)), first, np.cross(up, first)
 
     def _words(self, picture: Array, k: int) -> None:
         """Time of the motion, title, names of trails, and what the cells of the grid measure."""
@@ -152,12 +182,38 @@ class Painter:
         pace = "" if self.speed == 1 else f"   {self.speed:g}× speed"
         _write(picture, f"{self.film.t[k]:.{self.film.digits}f} s{pace}", (size, size), size)
         _write(picture, self.title, (width // 2, size), size, anchor=0.5)
-        if self.ground is not None:
-            note = f"grid: {round_length(self.film.scene.size / 6):g} m"
-            _write(picture, note, (size, height - 2 * size), 3 * size // 4)
-        for i, name in enumerate(self.film.curves):
-            color = _bytes(TRAIL_COLORS[i % len(TRAIL_COLORS)])
-            _write(picture, f"— {name}", (width - size, int(size + 1.5 * i * size)), size, color=color, anchor=1.0)
+        marks = self.film.contacts
+        notes = [] if self.ground is None else [f"grid: {round_length(self.film.scene.size / 6):g} m"]
+        notes += [] if marks is None else [measure(marks)]
+        _write(picture, "   ".join(filter(None, notes)), (size, height - 2 * size), 3 * size // 4)
+        names = [(TRAIL_COLORS[i % len(TRAIL_COLORS)], f"— {name}") for i, name in enumerate(self.film.curves)]
+        for i, (color, name) in enumerate([*names, *([] if marks is None else legend(marks))]):
+            _write(picture, name, (width - size, int(size + 1.5 * i * size)), size, color=_bytes(color), anchor=1.0)
+
+
+def _with_contacts(
+    marks: ContactMarks, k: int, time: float, points: Array, faces: Any, colors: Array
+) -> tuple[Array, Any, Array]:
+    """Vertices, triangles and their colours of picture k, with those of arrows and flashes."""
+    size, arrows = marks.size, placed_arrows(marks.pushes[k], marks.scale, marks.size)
+    parts: list[tuple[Array, Array, Color]] = []
+    for i, slides in enumerate(marks.pushes[k].slides):
+        R, at, tip, color = arrows.turn[i], arrows.point[i], arrows.tip[i], SLIDES if slides else STICKS
+        for (vertices, corners), place, stretch in (
+            (dot(size), at, [1, 1, 1]),
+            (shaft(size), at, [1, 1, arrows.length[i]]),
+            (head(size), tip, [arrows.grown[i]] * 3),
+        ):
+            parts.append(((vertices * stretch) @ R.T + place, corners, color))
+    parts += [(radius * star()[0] + at, star()[1], HIT) for at, radius in zip(*marks.lit(time), strict=True)]
+    starts = np.cumsum([len(points), *(len(part[0]) for part in parts)])
+    return (
+        np.concatenate([points, *(part[0] for part in parts)]),
+        np.concatenate([faces, *(part[1] + start for part, start in zip(parts, starts, strict=False))]).astype(
+            np.int32
+        ),
+        np.concatenate([colors, *(np.tile([*part[2], 1.0], (len(part[1]), 1)) for part in parts)]),
+    )
 
 
 class _Sheet:
@@ -171,7 +227,7 @@ class _Sheet:
         """White again, and nothing near."""
         self.pixels[:], self.depth[:] = 255, 0.0
 
-    def fill(self, seen: Array, faces: Array, color: Sequence[int]) -> None:
+    def fill(self, seen: Array, faces: Any, color: Sequence[int]) -> None:
         """Flat triangles in one colour, over everything that is there."""
         import symplectree._core as core
 

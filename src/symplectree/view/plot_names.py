@@ -6,6 +6,8 @@ import difflib
 from typing import TYPE_CHECKING
 
 from symplectree.errors import ModelError
+from symplectree.view.contact_marks import has_contacts
+from symplectree.view.contact_plots import has_lanes
 
 if TYPE_CHECKING:
     from symplectree.simulation.trajectory import Trajectory
@@ -20,6 +22,7 @@ def quantities(trajectory: Trajectory) -> list[str]:
     found = list(ALWAYS)
     if trajectory.model.rows:
         found += ["constraint_error", "multipliers"]
+    found += ["contacts"] * has_lanes(trajectory.model) + ["contact_forces"] * has_contacts(trajectory.model)
     return found + ["prescribed_forces"] * bool(trajectory.prescribed)
 
 

@@ -12,6 +12,8 @@ from symplectree.errors import ModelError
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import COORDINATE_UNITS, INCREMENT_UNITS
 from symplectree.lie import Array
+from symplectree.view.contact_marks import has_contacts
+from symplectree.view.contact_plots import Lane, contact_curves, draw_lanes, has_lanes, lanes, lanes_height
 from symplectree.view.plot_names import not_plotted
 from symplectree.view.row_units import FORCES, error_unit, row_units
 
@@ -30,6 +32,7 @@ class Panel:
     """One set of axes: the label of the vertical one, the curves by name, and what they are drawn over.
 
     over: label and values of the horizontal axis; None is time. equal: whether both axes have the same scale.
+    lanes: bars over time in place of curves.
     """
 
     label: str
@@ -37,6 +40,7 @@ class Panel:
     over: tuple[str, Array] | None = None
     logarithmic: bool = False
     equal: bool = False
+    lanes: list[Lane] | None = None
 
 
 def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = None) -> Any:
@@ -57,17 +61,24 @@ def plot_trajectory(trajectory: Trajectory, what: tuple[str, ...], path: Any = N
             axes.sharex(timed[-1])
             axes.tick_params(labelbottom=False)
         else:
-            axes.set_xlabel(panel.over[0] if panel.over is not None else "time [s]")
-    figure.align_ylabels(all_axes)
+            axes.set_xlabel(plain(panel.over[0]) if panel.over is not None else "time [s]")
+    figure.align_ylabels([axes for axes, panel in zip(all_axes, drawn, strict=True) if panel.lanes is None])
     if file is not None:
         replacing(file, lambda new: figure.savefig(new, dpi=150))
     return figure
+
+
+def plain(text: str) -> str:
+    """A text whose dollar signs matplotlib shows, and does not take for the beginning of a formula."""
+    return text.replace("$", r"\$")
 
 
 def _height(panel: Panel) -> float:
     """Inches: room for the curves, and for all their names beside them."""
     from symplectree.view.picture import MOST_NAMED
 
+    if panel.lanes is not None:
+        return lanes_height(panel.lanes)
     names = len(panel.curves) if len(panel.curves) <= MOST_NAMED else 0
     return max(2.2 if panel.over is None else 4.4, NAMED * names + 0.2)
 
@@ -76,11 +87,14 @@ def _draw(axes: Any, panel: Panel, t: Array) -> None:
     """Curves with a legend beside them, which never covers any."""
     from symplectree.view.picture import MOST_NAMED, label_sparsely, style
 
+    if panel.lanes is not None:
+        draw_lanes(axes, panel.lanes)
+        return
     x = t if panel.over is None else panel.over[1]
     for k, (name, curve) in enumerate(panel.curves.items()):
         values = np.maximum(curve, SMALLEST) if panel.logarithmic else curve
-        axes.plot(x, values, label=name, linewidth=1.3, **style(k))
-    axes.set_ylabel(panel.label if len(panel.label) <= LONG else panel.label.replace(" [", "\n["))
+        axes.plot(x, values, label=plain(name), linewidth=1.3, **style(k))
+    axes.set_ylabel(plain(panel.label if len(panel.label) <= LONG else panel.label.replace(" [", "\n[")))
     axes.margins(x=0.02)
     axes.grid(alpha=0.3)
     if panel.logarithmic:
@@ -122,6 +136,10 @@ def panels(trajectory: Trajectory, name: str) -> list[Panel]:
         return _multipliers(trajectory)
     if name == "prescribed_forces" and trajectory.prescribed:
         return _prescribed_forces(trajectory)
+    if name == "contacts" and has_lanes(model) and not _is_coordinate(model, name):
+        return [Panel("", {}, lanes=lanes(trajectory)), *_contact_forces(trajectory, ("normal",))]
+    if name == "contact_forces" and has_contacts(model) and not _is_coordinate(model, name):
+        return _contact_forces(trajectory, ("normal", "friction"))
     if isinstance(name, str) and name.startswith("phase:"):
         return [_phase_portrait(trajectory, name.removeprefix("phase:").strip())]
     if isinstance(name, str) and name in model.sensors and not _is_coordinate(model, name):
@@ -167,6 +185,12 @@ def _prescribed_forces(trajectory: Trajectory) -> list[Panel]:
     for name, curve in _between(trajectory.prescribed, trajectory.prescribed_forces).items():
         by_unit.setdefault(units.get(rates[name], "unit"), {})[name] = curve
     return [Panel(f"prescribed forces [{unit}]", curves) for unit, curves in by_unit.items()]
+
+
+def _contact_forces(trajectory: Trajectory, kinds: tuple[str, ...]) -> list[Panel]:
+    """Forces of pairs that touch."""
+    curves = contact_curves(trajectory) if has_contacts(trajectory.model) else {}
+    return [Panel(f"{kind} force [N]", curves[kind]) for kind in kinds if curves.get(kind)]
 
 
 def _position(trajectory: Trajectory, frame: str) -> Panel:

@@ -6,8 +6,7 @@ own, as robot files have them, take the place of what would be drawn for their b
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,12 @@ from symplectree.dynamics.arguments import configuration
 from symplectree.elements.rows import PointRow
 from symplectree.lie import Array
 from symplectree.mechanism.model import KINDS, Model
-from symplectree.mechanism.shapes import GREY, Shape
 from symplectree.view.drives import drive_marks
 from symplectree.view.guides import Track, guide, net, tracks, triangles, visited_points
 from symplectree.view.layers import Layers, layers
 from symplectree.view.machines import parts, pistons
-from symplectree.view.meshes import read_mesh, trouble, warn_of
 from symplectree.view.outline import Outline, Place, drawn_bodies, joint_chain, outline
+from symplectree.view.own_shapes import floor_of, loose_size, own_shapes
 from symplectree.view.poses import body_poses
 from symplectree.view.solids import Color, Line, Solid, along
 
@@ -51,6 +49,7 @@ class Scene:
     | outline | the points that the picture is made from |
     | size | diagonal of the mechanism where it starts [m] |
     | radius | of a rod [m] |
+    | floor | pose (4, 4) in the world of the plane that everything may stand on, z upwards; None where there is none |
     """
 
     model: Model
@@ -59,6 +58,7 @@ class Scene:
     outline: Outline
     size: float
     radius: float
+    floor: Array | None = None
 
     @property
     def bodies(self) -> tuple[int, ...]:
@@ -67,16 +67,18 @@ class Scene:
         return tuple(sorted((used | set(drawn_bodies(self.model))) - {-1}))
 
 
-def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
+def scene(model: Model, q: Any, *, visited: Any = None, contacts: bool = False) -> Scene:
     """The picture of a model, with sizes after the mechanism's extent at q.
 
     visited: configurations (n, nq) over whose range the curves and surfaces of joints are drawn, q alone when left out.
+    contacts: whether what is in contact is seen through, such that forces inside are seen.
     """
     plan = outline(model)
     visited = np.atleast_2d(configuration(model, q) if visited is None else visited)
     paths = tracks(model, visited)
     size, radius = _sizes(model, plan, q, paths)
-    shapes = _own_shapes(model, size)
+    colors = {body: _body_color(model, body) for body in drawn_bodies(model)}
+    shapes = own_shapes(model, size, contacts=contacts, colors=colors)
     shaped = {solid.body for solid in shapes if solid.body >= 0}
     clad = {path.body for path in paths if path.moving or path.visited.shape[1] == 2}  # a surface or rim is seen
     flat = layers(model, visited, size)
@@ -102,7 +104,7 @@ def scene(model: Model, q: Any, *, visited: Any = None) -> Scene:
     ]
     solids = [solid for solid in automatic if solid.body not in shaped]
     solids += [*shapes, *_guides(model, paths, size, radius)]
-    return Scene(model, tuple(solids), tuple(lines), plan, size, radius)
+    return Scene(model, tuple(solids), tuple(lines), plan, size, radius, floor_of(model, size))
 
 
 def points_of(plan: Outline) -> list[Place]:
@@ -123,7 +125,7 @@ def _sizes(model: Model, plan: Outline, q: Any, paths: list[Track]) -> tuple[flo
         points += list(visited_points(path) @ T[:3, :3].T + T[:3, 3])
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
     boxes = [2 * np.linalg.norm(_inertia_box(model, body)[0]) for body in drawn_bodies(model) if model.mass[body] > 0]
-    size = size or float(max(boxes, default=0.0)) or 1.0
+    size = max(size or float(max(boxes, default=0.0)), loose_size(model)) or 1.0
     bars = [float(np.linalg.norm(np.subtract(a[1], b[1]))) for a, b in plan.bars]
     return size, min(0.012 * size, 0.12 * float(np.median(bars))) if bars else 0.02 * size
 
@@ -293,51 +295,6 @@ PIN = 1.75  # radii of a rod by which a pin goes through the last link, further 
 THIN = 1.5  # radii of a rod that the half side of a block has at least
 LAYER = 2.2  # radii of a rod from one layer of links to the next
 MOST_ROWS = 60  # configurations that say how far a slider goes
-FLOOR = 0.4  # opacity of a plane at most: without contacts, things fall through it and are to be seen
-# Which numbers of a shape's size are whole lengths, where a solid has half ones.
-HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,), "plane": (0, 1)}
-
-
-def _own_shapes(model: Model, size: float) -> list[Solid]:
-    """The model's own visible shapes, as solids on its bodies; meshes that cannot be read are left out."""
-    out: list[Solid] = []
-    lost: dict[Path, str] = {}
-    for i, shape in enumerate(model.shapes):
-        if not shape.visible:
-            continue
-        index = model.find_frame(shape.frame)
-        T = model.frame_offset[index] @ np.asarray(shape.pose, dtype=float)
-        red, green, blue, opacity = (*(float(x) for x in shape.rgba), 1.0)[:4]
-        halved = HALVED.get(shape.kind, ())
-        lengths = tuple(float(x) / (2 if k in halved else 1) for k, x in enumerate(np.atleast_1d(shape.size)))
-        body = int(model.frame_body[index])
-        solid = Solid(f"shape {i}", body, shape.kind, lengths, T, color=(red, green, blue), opacity=opacity)
-        if shape.kind == "mesh":
-            if shape.mesh is None:
-                continue
-            if why := trouble(Path(shape.mesh)):
-                lost[Path(shape.mesh)] = why
-                continue
-            out += _mesh_parts(solid, shape)
-            continue
-        elif shape.kind == "plane":  # an endless one has no size
-            extent = tuple(x if x > 0 else 2 * size for x in (*solid.size, 0.0, 0.0)[:2])
-            solid = replace(solid, size=extent, opacity=min(opacity, FLOOR))
-        out.append(solid)
-    warn_of(lost)
-    return out
-
-
-def _mesh_parts(solid: Solid, shape: Shape) -> list[Solid]:
-    """A solid for each part of a mesh, in the part's own colour where the model gives none or prefers it."""
-    assert shape.mesh is not None
-    scale = tuple(float(x) for x in np.broadcast_to(1.0 if shape.scale is None else shape.scale, 3))
-    solid = replace(solid, mesh=Path(shape.mesh), scale=scale)
-    own = shape.file_colors or tuple(shape.rgba) == GREY
-    return [
-        replace(solid, name=f"{solid.name}.{k}", part=k, color=part.color if own and part.color else solid.color)
-        for k, part in enumerate(read_mesh(Path(shape.mesh)))
-    ]
 
 
 def _body_color(model: Model, body: int) -> Color:

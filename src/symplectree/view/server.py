@@ -9,20 +9,31 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from symplectree.errors import ModelError
+from symplectree.view.door import guarded, new_token
 
 HOST = "127.0.0.1"
 FIRST_PORT = 8080
 
 
 def start(port: int, label: str) -> Any:
-    """A server on this computer at the port, or at any free one for 0."""
+    """A server on this computer at the port, or at any free one for 0; see `door` for who may use it."""
     import viser
 
-    with _silence():
+    token = new_token()
+    with _silence(), guarded(token) as started:
         server = viser.ViserServer(host=HOST, port=port, label=label, verbose=False)
+    if not started:
+        stop(server)
+        raise ModelError(f"pages cannot be guarded with viser {viser.__version__}; pip install 'viser==1.1.*'")
+    server.symplectree_token = token
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
     server.gui.main_panel.dock_right()
     return server
+
+
+def url(server: Any) -> str:
+    """The address of a server's page."""
+    return f"http://{HOST}:{server.get_port()}/{server.symplectree_token}"
 
 
 def stop(server: Any) -> None:

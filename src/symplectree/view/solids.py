@@ -11,6 +11,7 @@ from symplectree.view.meshes import Surface
 from symplectree.view.outline import Place
 
 Color = tuple[float, float, float]
+CASTING = 0.5  # opacity from which on things have a shadow
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Solid:
     | pose | of the solid in the body, (4, 4) | |
     | color, opacity | red, green, blue, and how little shines through, 0 to 1 | |
     | mesh, part, scale | of kind "mesh": its file, which part of that, and what its lengths are multiplied by | |
+    | fine | whether what is round has twice as many sides | |
     | triangles | of kind "triangles": vertices (v, 3) and triangles (f, 3) | m |
     """
 
@@ -39,6 +41,7 @@ class Solid:
     part: int = 0
     scale: tuple[float, ...] = (1.0, 1.0, 1.0)
     triangles: Surface | None = None
+    fine: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ import numpy as np
 
 from symplectree.lie import Array
 from symplectree.view.camera import Camera, upward
+from symplectree.view.contact_nodes import ContactNodes
 from symplectree.view.detail import merged, page_surfaces
 from symplectree.view.film import FINE, Film
 from symplectree.view.lines import Strand
 from symplectree.view.meshes import Surface
 from symplectree.view.scene import LINE_COLORS, TRAIL_COLORS, Scene
-from symplectree.view.solids import Color, Solid
+from symplectree.view.solids import CASTING, Color, Solid
 from symplectree.view.surfaces import coarser, surface
 from symplectree.view.surroundings import add_ground, add_lights, page_scale, quaternions, set_camera
 
@@ -38,6 +39,9 @@ class Stage:
         set_camera(server, camera, up)
         add_lights(self._nodes, camera, up)
         self._root = self._nodes.add_frame(ROOT, show_axes=False)
+        self.contacts = ContactNodes(
+            self._nodes, ROOT, size=scene.size, page=self.scale, away=AWAY * self.scale * camera.axes[2]
+        )
         count = len(scene.bodies) + sum(strand.count for strand in strands)
         self.meshes: list[tuple[list[int], Any]] = []  # which can be dragged, and whose they are
         self._batches: list[tuple[Any, Array, Array]] = []
@@ -81,7 +85,7 @@ class Stage:
             name, *self._buffers(shape), color=_rgb(solid.color),
             opacity=None if solid.opacity >= 1 else solid.opacity, wxyz=quaternions(solid.pose[None])[0],
             position=self.scale * solid.pose[:3, 3], side="double" if solid.kind == "mesh" else "front",
-            cast_shadow=solid.opacity >= 1,
+            cast_shadow=solid.opacity > CASTING,
         )  # fmt: skip
 
     def _buffers(self, shape: Surface) -> tuple[Any, Any]:
@@ -144,6 +148,8 @@ class FilmStage(Stage):
     def show(self, k: int) -> None:
         """Move everything to picture k."""
         self.move(self._positions[k], self._turns[k], self.film.follow[k])
+        if (marks := self.film.contacts) is not None:
+            self.contacts.show(marks.pushes[k], marks.scale, marks.lit(float(self.film.t[k])))
         for last, node in self._trails:
             node.position = np.zeros(3) if last <= k else self._away
 

@@ -13,19 +13,19 @@ FLAT = 1e-3  # half thickness of a plane over its width
 
 def surface(solid: Solid) -> Surface:
     """Triangles of a solid, in its own axes."""
-    size = (*solid.size, 0.0, 0.0, 0.0)
+    size, sides = (*solid.size, 0.0, 0.0, 0.0), SIDES * (2 if solid.fine else 1)
     if solid.kind == "box":
         return _box(size[:3], cells=4 if solid.opacity >= 1 else 1)  # edges of cells would shine through
     if solid.kind == "plane":
         return _box((size[0], size[1], FLAT * size[0]), cells=12)
     if solid.kind in ("sphere", "ellipsoid"):
-        vertices, faces = _revolve(_arc(1.0, -0.5, 0.5, 10))
+        vertices, faces = revolved(_arc(1.0, -0.5, 0.5, 18 if solid.fine else 10), sides=sides)
         return vertices * (size[:3] if solid.kind == "ellipsoid" else size[0]), faces
     if solid.kind == "cylinder":
         wide = size[0] > size[1]
-        return _revolve(_cylinder(size[0], size[1]), sides=3 * SIDES if wide else SIDES)
+        return revolved(_cylinder(size[0], size[1]), sides=3 * SIDES if wide else sides)
     if solid.kind == "capsule":
-        return _revolve(_capsule(size[0], size[1]))
+        return revolved(_capsule(size[0], size[1]), sides=sides)
     if solid.kind == "triangles" and solid.triangles is not None:
         return solid.triangles
     if solid.kind == "mesh" and solid.mesh is not None:
@@ -36,7 +36,7 @@ def surface(solid: Solid) -> Surface:
 
 def capsule(radius: float, half: float) -> Surface:
     """A rod along z with round ends at ±half [m]."""
-    return _revolve(_capsule(radius, half, rows=3), sides=6)
+    return revolved(_capsule(radius, half, rows=3), sides=6)
 
 
 def coarser(vertices: Array, faces: Array, cell: float) -> Surface:
@@ -72,7 +72,7 @@ def grid_faces(rows: int, columns: int) -> Array:
     return np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
 
 
-def _revolve(profile: Array, sides: int = SIDES) -> Surface:
+def revolved(profile: Array, sides: int = SIDES) -> Surface:
     """A profile (k, 2) of radius and height, upwards, turned about z; rows that repeat make an edge."""
     angle = np.linspace(0, 2 * np.pi, sides + 1)
     r, z = profile.T

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.lie import Array
-from symplectree.view.camera import Camera, upward
+from symplectree.view.camera import Camera
 from symplectree.view.film import Film
 from symplectree.view.scene import Scene
 from symplectree.view.solids import along, round_length
@@ -21,6 +21,7 @@ STEEP = 0.6  # least height of the lamp over its distance, for shadows on the gr
 HALL = 2.2  # radius of what the lamp shines on, over half the height of the picture
 AWAY = 6.0  # distance of the lamp, over the same
 SUN, SKY = 2.6, 2.1  # light of the lamp, and from everywhere
+FLOOR = (240, 241, 244)  # colour of a floor
 SHADE = 0.3  # darkness of shadows on the ground, 0 to 1
 
 
@@ -71,17 +72,19 @@ def cell_size(scene: Scene) -> float:
 
 def add_ground(nodes: Any, film: Film, name: str) -> None:
     """A grid below everything, where there is a ground, with cells of a round size, on which shadows fall."""
-    if film.ground is None:
+    ground = film.ground
+    if ground is None:
         return
-    scale, up = page_scale(film.camera), upward(film.scene.model.gravity)
+    scale = page_scale(film.camera)
     extent = float(np.linalg.norm(film.high - film.low)) + film.scene.size
     cell = cell_size(film.scene)
     side = cell * max(2, 2 * round(0.6 * extent / cell / 2 + 0.5))
-    turn, _ = along(np.zeros(3), up)
+    turn, _ = along(np.zeros(3), ground.up)
     nodes.add_grid(
         name, scale * side, scale * side, cell_size=scale * cell, section_size=5 * scale * cell,
         cell_color=(205, 210, 216), section_color=(165, 172, 180), wxyz=quaternions(turn[None])[0],
-        position=scale * film.ground, shadow_opacity=SHADE, fade_distance=1e6,
+        position=scale * ground.at, shadow_opacity=SHADE, fade_distance=1e6, plane_color=FLOOR,
+        plane_opacity=1.0 if ground.solid else 0.0,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.lie import Array
 from symplectree.validation import shown
@@ -35,11 +36,14 @@ def write_video(
     speed: float,
     size: tuple[int, int],
     title: str,
+    contacts: bool = True,
 ) -> Path:
     """See `Trajectory.to_video`."""
     path = checked_path(path, ENDINGS)
-    size = _checked_size(size)
-    pictures = film(trajectory, trails=trails, view=view, speed=speed, aspect=0.94 * size[0] / size[1])
+    size = checked_size(size)
+    pictures = film(
+        trajectory, trails=trails, view=view, speed=speed, aspect=0.94 * size[0] / size[1], contacts=contacts
+    )
     span = float(pictures.t[-1] - pictures.t[0]) / speed
     rate = float(np.clip((len(pictures) - 1) / span, 0.1, RATE)) if span > 0 else RATE
     frames = paint(pictures, size, title=title, speed=speed)
@@ -49,7 +53,7 @@ def write_video(
 
 def _encode(path: Path, pictures: Iterator[Array], size: tuple[int, int], rate: float) -> None:
     """Write pictures as MP4; raises OSError when ffmpeg could not write all of them."""
-    import imageio_ffmpeg
+    imageio_ffmpeg = extra("imageio_ffmpeg")
 
     writer = imageio_ffmpeg.write_frames(
         str(path), size, fps=rate, codec="libx264", quality=8, macro_block_size=2, ffmpeg_log_level="quiet",
@@ -82,7 +86,7 @@ def _moov(path: Path) -> int:
     return -1
 
 
-def _checked_size(size: Any) -> tuple[int, int]:
+def checked_size(size: Any) -> tuple[int, int]:
     """Width and height in pixels, even as the coding needs them."""
     ok = isinstance(size, tuple | list) and len(size) == 2
     if not ok or not all(isinstance(x, int) and not isinstance(x, bool) and 64 <= x <= 4096 for x in size):

@@ -18,7 +18,10 @@ from symplectree.lie import Array
 from symplectree.simulation.progress import in_notebook
 from symplectree.view import server as servers
 from symplectree.view.camera import PAGE_ASPECT, View
+from symplectree.view.contact_marks import ContactMarks, has_contacts, legend, measure
 from symplectree.view.film import film
+from symplectree.view.html import colored, html_text
+from symplectree.view.live_contacts import SMALL
 from symplectree.view.plots import Panel, panels
 
 if TYPE_CHECKING:
@@ -44,12 +47,14 @@ class Viewer:
     `time` [s] says and sets what is shown, `playing` and `speed` how it goes on; `stop()` ends the page.
     """
 
-    def __init__(self, trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int, title: str) -> None:
+    def __init__(
+        self, trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int, title: str, contacts: bool = True
+    ) -> None:
         from symplectree.view.stage import FilmStage
 
-        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL, aspect=PAGE_ASPECT)
+        self._film = film(trajectory, trails=trails, view=view, rate=DETAIL, aspect=PAGE_ASPECT, contacts=contacts)
         self._server = servers.start(port, title)
-        self.url = f"http://{servers.HOST}:{self._server.get_port()}"
+        self.url = servers.url(self._server)
         self.speed, self.playing = 1.0, False
         self._time = self._start = float(self._film.t[0])
         self._end = float(self._film.t[-1])
@@ -57,7 +62,8 @@ class Viewer:
             self._stage = FilmStage(self._server, self._film)
         self._shown = -1
         self._lock, self._over = threading.RLock(), threading.Event()
-        self._panels = _choices(trajectory)
+        marks = self._film.contacts
+        self._panels = _choices(trajectory, forces=marks is not None and not self._film.remark)
         self._rows = np.unique(np.linspace(0, len(trajectory) - 1, POINTS).round().astype(int))
         self._t = trajectory.t
         self._controls()
@@ -97,6 +103,8 @@ class Viewer:
         self._button = gui.add_button("Play")
         self._bar = gui.add_slider("time [s]", self._start, max(self._end, self._start + step), step, self._start)
         rate = gui.add_dropdown("speed", SPEEDS, initial_value="1×")
+        if self._film.contacts is not None:
+            self._contact_controls(gui, self._film.contacts)
         self._plots: list[tuple[Panel, Any]] = []
         others = [label for label in self._panels if label not in ENERGY]
         for chosen in (*ENERGY[:1], *others[:1]):
@@ -118,6 +126,23 @@ class Viewer:
         @rate.on_update
         def _(_: Any) -> None:
             self.speed = float(rate.value.removesuffix("×"))
+
+    def _contact_controls(self, gui: Any, marks: ContactMarks) -> None:
+        """A switch for arrows and flashes, and what these mean."""
+        switch = gui.add_checkbox("contact forces", True)
+        words = [
+            *(colored(name, color) for color, name in legend(marks)),
+            measure(marks),
+            html.escape(self._film.remark),
+        ]
+        gui.add_html(f'<div style="{SMALL}">{" &nbsp; ".join(filter(None, words))}</div>')
+
+        @switch.on_update
+        def _(_: Any) -> None:
+            with self._lock:
+                self._stage.contacts.visible = switch.value
+                self._shown = -1
+            self._move(self._time)
 
     def _add_plot(self, gui: Any, chosen: str) -> None:
         index = len(self._plots)
@@ -182,7 +207,7 @@ class Viewer:
 
 def show(
     trajectory: Trajectory, *, trails: Sequence[str], view: View, port: int | None, block: bool | None, browser: bool,
-    height: int, embed: bool | None,
+    height: int, embed: bool | None, contacts: bool = True,
 ) -> Viewer | None:  # fmt: skip
     """See `Trajectory.show`."""
     port = servers.check_port(port)
@@ -190,9 +215,9 @@ def show(
     if embed and not notebook:
         raise ModelError("embed=True puts the page into the cell of a notebook, which this is not; use to_html(path)")
     if notebook and (_far_away() if embed is None else embed):
-        _embed(trajectory, trails=trails, view=view, height=height)
+        _embed(trajectory, trails=trails, view=view, height=height, contacts=contacts)
         return None
-    viewer = Viewer(trajectory, trails=trails, view=view, port=port, title="symplectree")
+    viewer = Viewer(trajectory, trails=trails, view=view, port=port, title="symplectree", contacts=contacts)
     if notebook:
         from IPython.display import IFrame, display
 
@@ -214,24 +239,26 @@ def _far_away() -> bool:
     return any(name in os.environ for name in REMOTE) or "google.colab" in sys.modules
 
 
-def _embed(trajectory: Trajectory, *, trails: Sequence[str], view: View, height: int) -> None:
+def _embed(trajectory: Trajectory, *, trails: Sequence[str], view: View, height: int, contacts: bool) -> None:
     """The whole page inside of the cell: it needs no server, and stays in the saved notebook."""
     from IPython.display import HTML, display
 
-    from symplectree.view.html import html_text
-
-    text = html.escape(html_text(trajectory, trails=trails, view=view, speed=1.0, title=""), quote=True)
+    text = html.escape(
+        html_text(trajectory, trails=trails, view=view, speed=1.0, title="", contacts=contacts), quote=True
+    )
     frame = f'<iframe srcdoc="{text}" width="100%" height="{int(height)}" frameborder="0" allowfullscreen></iframe>'
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Consider using IPython.display.IFrame")  # which has no srcdoc
         display(HTML(frame))
 
 
-def _choices(trajectory: Trajectory) -> dict[str, Panel]:
-    """What can be plotted, by its label: energy, all coordinates of a unit when they are few, each joint."""
+def _choices(trajectory: Trajectory, *, forces: bool) -> dict[str, Panel]:
+    """What can be plotted, by its label: energy, all coordinates of a unit when they are few, each joint, and where
+    `forces` of contacts are known these."""
     model = trajectory.model
     names = ["energy", "coordinates", *model.joints]
     names += ["velocities", "momentum", *(["constraint_error"] if model.rows else [])]
+    names += ["contact_forces"] if has_contacts(model) and forces else []
     return {
         panel.label: panel
         for name in names
