@@ -317,7 +317,7 @@ def test_names_of_all_sorts_survive():
 
 def test_signs_of_zeros_and_extreme_numbers_survive():
     m = st.Mechanism(gravity=(-0.0, 0.0, -9.81))
-    link = m.world.link("a", st.Prismatic("q"), at=(5e-324, -0.0, 1.7976931348623157e308), mass=0.1 + 0.2)
+    link = m.world.link("a", st.Prismatic("q"), at=(5e-324, -0.0, 1e100), mass=0.1 + 0.2)
     link.frame("b", at=np.array([-0.0, -0.0, -1.0]))
     link.frame("c", at=(-0.0, 0, 1), rotate=np.array([0, -0.0, 1]))
     link.frame("d", rotate=np.array([-0.0, -1e-300, -0.0]))

@@ -75,7 +75,7 @@ CASES = [
     ("(system (world ‸(tx 1)))", "frames do not stand", ""),
     # shapes
     ('(system (‸shape "world" "cube"))', "'cube'", ""),
-    ('(system (‸shape "world" "box" (size 1 2)))', "give 3 numbers", ""),
+    ('(system (‸shape "world" "box" (size 1 2)))', "give its three sides", ""),
     ('(system (‸shape "world" "sphere" (size 1) (pose 1 2 3)))', "4×4", ""),
     ('(system (shape "world" "mesh" (‸file "a.stl")))', "no option file", ""),
     # elements

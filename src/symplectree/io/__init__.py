@@ -81,7 +81,9 @@ def load(
         return _shipped(file)
     try:
         data = file.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        if isinstance(error, ValueError):
+            raise ModelError(f"{path!r} cannot be read: {error}") from error
         raise ModelError(f"{path} cannot be read: {error.strerror or error}{_neighbour(file)}") from error
     if suffix not in ROBOTS:
         return sexpr.read(decoded(data, str(path)), str(path))
@@ -175,7 +177,11 @@ def _shipped(file: Path) -> Mechanism:
     from symplectree.io import bundled_models, sexpr
 
     name = str(file)
-    if file.exists():
+    try:
+        exists = file.exists()
+    except (OSError, ValueError):
+        exists = False
+    if exists:
         raise ModelError(f"{file}: no suffix tells what it is; give {KNOWN}")
     if name not in bundled_models.names():
         raise ModelError(f"{name} is no file, and {bundled_models.no_such(name)}; of your own, give {KNOWN}")

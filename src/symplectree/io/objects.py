@@ -16,7 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from symplectree.elements import Constraint
-from symplectree.errors import ModelError
+from symplectree.errors import ModelError, ModelSyntaxError
 from symplectree.io.functions import FUNCTIONS, read_function, write_function
 from symplectree.io.layout import Form, flat, number, text
 from symplectree.io.reader import Node, Source, meant, nearest, shown
@@ -137,11 +137,18 @@ def read_value(source: Source, node: Node, hint: Any, what: str, depth: int = 0)
         return read_object(source, node, keywords(Joint)[node.keyword])
     if node.kind == "list" and not node.keyword and depth < DEEPEST and not _is_function(hint):
         items: list[Node] = node.value
+        failed: ModelSyntaxError | None = None  # as the first of several kinds of lists
         for kind in _lists(hint):
             item_hints = _item_hints(kind, len(items))
-            if item_hints is not None:
+            if item_hints is None:
+                continue
+            try:
                 pairs = zip(items, item_hints, strict=True)
                 return tuple(read_value(source, item, h, what, depth + 1) for item, h in pairs)
+            except ModelSyntaxError as error:
+                failed = failed or error
+        if failed:
+            raise failed
     if depth == DEEPEST and node.kind == "list":
         raise source.error(node.at, f"{what} takes no lists nested so deep")
     raise source.error(node.at, f"{what} takes {described(hint)}, not {_counted(node)}", _remedy(node, hint))

@@ -14,6 +14,8 @@
 | impacts | impact, impact_part | time, of a contact (1) or limit (0), row, normal impulse, point, impulse, energy lost |
 | rates | t, velocity | velocities of prescribed coordinates |
 | activations | t, activation | of actuators with a filter or integrator |
+| contact_… | contact, axis | columns of `Trajectory.contacts`: t, element, a, b, point, force, … |
+| impact_… | impact, axis | columns of `Trajectory.impacts`: t, element, normal, point, impulse, lost |
 | sensor_NAME | t, sensor_NAME_part | what the sensor of that name shows; its parts, and their units |
 | coordinate, velocity, row, prescribed, activation | themselves | names |
 | coordinate_unit, velocity_unit, momentum_unit | | units, where they are not all the same |
@@ -31,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError, ResultError
+from symplectree.io.contact_variables import contact_variables
 from symplectree.io.same_model import check_model
 from symplectree.io.sensor_variables import Variable, sensor_variables
 from symplectree.mechanism.model import Model
@@ -62,6 +65,12 @@ MEANINGS = {
     "multipliers": "forces of the constraint rows",
     "prescribed_forces": "forces that move the prescribed coordinates",
     "impacts": "time, of a contact (1) or a limit (0), number of its row, normal impulse, point, impulse, energy lost",
+    "contact_point": "where shapes touch",
+    "contact_normal": "from b to a",
+    "contact_force": "on b; on a it is opposite",
+    "contact_sliding": "whether friction is at its limit",
+    "impact_impulse": "on the second shape",
+    "impact_lost": "energy that an impact took",
     "rates": "velocities of prescribed coordinates, zero elsewhere",
     "activations": "activations of actuators with a filter or integrator",
     "model": "the mechanism, for symplectree.loads",
@@ -101,6 +110,7 @@ def record_of(trajectory: Trajectory, *, derived: bool = True) -> Record:
             variables[name] = Variable(("t",), getattr(trajectory, name), "J")
         variables["interval"] = Variable(("interval",), trajectory.t_forces, "s")
         variables |= sensor_variables(trajectory)
+        variables |= contact_variables(trajectory)
         if model.rows:
             variables["constraint_error"] = Variable(("t",), trajectory.constraint_error)
     for name, values in trajectory.recorded.items():

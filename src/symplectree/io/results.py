@@ -3,17 +3,16 @@
 import csv
 import json
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from symplectree.errors import ModelError, ResultError
-from symplectree.io import netcdf
+from symplectree.io import matlab, netcdf
 from symplectree.io.atomic_write import checked_path, replacing
 from symplectree.io.record import Record, Variable, record_of, trajectory_of
+from symplectree.io.record_digest import checked, descriptions
 from symplectree.io.same_model import check_model
 from symplectree.io.tables import ENERGIES, column_names
 from symplectree.mechanism.model import Model
@@ -21,8 +20,6 @@ from symplectree.simulation.trajectory import Trajectory
 
 NETCDF = (".nc", ".nc4", ".h5", ".hdf5")
 SUFFIXES = (*NETCDF, ".npz", ".mat", ".csv")
-MATLAB = b"MATLAB 5"
-LARGEST = 2**31 - 1  # bytes of an array in a .mat file
 
 
 def save(trajectory: Trajectory, path: Any) -> None:
@@ -33,7 +30,7 @@ def save(trajectory: Trajectory, path: Any) -> None:
         if suffix == ".csv":
             replacing(file, lambda new: _write_csv(trajectory, new))
         else:
-            record, write = record_of(trajectory), {".npz": _write_npz, ".mat": _write_mat}.get(suffix, netcdf.write)
+            record, write = record_of(trajectory), {".npz": _write_npz, ".mat": matlab.write}.get(suffix, netcdf.write)
             replacing(file, lambda new: write(record, new))
     except ResultError as error:
         error.trajectory = trajectory
@@ -44,20 +41,22 @@ def read(path: str | os.PathLike[str], model: Model | None = None) -> Trajectory
     """The trajectory in a file; see `symplectree.io.load_trajectory`."""
     from symplectree.io.stream import with_journal
 
-    file = Path(path)
     try:
+        file = Path(path)
         with open(file, "rb") as opened:
             head = opened.read(8)
     except OSError as error:
         raise ResultError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (TypeError, ValueError) as error:
+        raise ResultError(f"{path!r} is no path of a file: {error}") from None
     if file.suffix.lower() == ".csv":
         return _read_csv(file, model)
     if head == netcdf.MAGIC:
         record = with_journal(netcdf.read(file), file)
     elif head.startswith(b"PK"):
         record = _read_npz(file)
-    elif head == MATLAB:
-        record = _read_mat(file)
+    elif head == matlab.MAGIC:
+        record = matlab.read(file)
     elif not head:
         raise ResultError(f"{path} is empty")
     else:
@@ -67,15 +66,9 @@ def read(path: str | os.PathLike[str], model: Model | None = None) -> Trajectory
 
 def _write_npz(record: Record, path: Path) -> None:
     arrays: dict[str, Any] = {name: np.asarray(v.values) for name, v in record.variables.items()}
-    arrays |= {name: np.array(text) for name, text in _descriptions(record).items()}
+    arrays |= {name: np.array(text) for name, text in descriptions(record).items()}
     with open(path, "wb") as file:
         np.savez(file, **arrays)
-
-
-def _descriptions(record: Record) -> dict[str, str]:
-    """What files hold beside arrays: attributes, and each variable's dimensions and unit, as JSON."""
-    shape = {name: [list(v.dimensions), v.unit] for name, v in record.variables.items()}
-    return {"attributes": json.dumps(record.attributes), "variables": json.dumps(shape)}
 
 
 def _read_npz(path: Path) -> Record:
@@ -90,47 +83,11 @@ def _read_npz(path: Path) -> Record:
                 if values.dtype.kind == "U":
                     values = str(values) if values.ndim == 0 else [str(v) for v in values]
                 variables[name] = Variable(tuple(dimensions), values, unit)
-    except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        return checked(Record(variables, attributes), path)
+    except ResultError:
+        raise
+    except Exception as error:  # of zip, zlib, NumPy and its parser of headers
         raise ResultError(f"{path} is cut short or damaged: {error}") from error
-    return Record(variables, attributes)
-
-
-def _write_mat(record: Record, path: Path) -> None:
-    """Vectors are columns, and lists of names cells."""
-    from scipy.io import savemat  # slow to import
-
-    arrays: dict[str, Any] = {}
-    for name, variable in record.variables.items():
-        names = isinstance(variable.values, list)
-        arrays[name] = np.array(variable.values, dtype=object) if names else variable.values
-        if np.asarray(arrays[name]).nbytes > LARGEST:
-            raise ResultError(f"{name} is too large for a .mat file; save as .nc, which MATLAB reads, too")
-    with open(path, "wb") as file:
-        savemat(file, arrays | _descriptions(record), oned_as="column")
-
-
-def _read_mat(path: Path) -> Record:
-    from scipy.io import loadmat  # slow to import
-
-    try:
-        with open(path, "rb") as opened:
-            file = loadmat(opened, chars_as_strings=True)
-        if "attributes" not in file or "variables" not in file:
-            return Record({name: Variable((), ()) for name in file if not name.startswith("__")}, {})
-        attributes, shape = (json.loads(str(file[name].item())) for name in ("attributes", "variables"))
-        variables = {}
-        for name, (dimensions, unit) in shape.items():
-            values = file[name]
-            if values.dtype.kind == "O":
-                values = [str(cell.item()) for cell in values.ravel()]
-            elif values.dtype.kind == "U":
-                values = str(values.item())
-            elif len(dimensions) < 2:
-                values = values.ravel() if dimensions else values.reshape(())
-            variables[name] = Variable(tuple(dimensions), values, unit)
-    except Exception as error:  # scipy raises whatever it stumbles over
-        raise ResultError(f"{path} is cut short or damaged: {error}") from error
-    return Record(variables, attributes)
 
 
 def _write_csv(trajectory: Trajectory, path: Path) -> None:
@@ -159,5 +116,5 @@ def _read_csv(path: Path, model: Model | None) -> Trajectory:
         raise ResultError(f"{path} has the columns {', '.join(head[:8])} …, not those of this model's trajectory")
     q, v = table[:, 1 : 1 + model.nq], table[:, 1 + model.nq :][:, : model.nv]
     trajectory = Trajectory(model, table[:, 0].copy(), q.copy(), v=v.copy())
-    check_model(model, path, None, trajectory, table[:, -1])
+    check_model(model, path, None, trajectory, table[:, -1], every=True)
     return trajectory

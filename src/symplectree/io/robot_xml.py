@@ -32,8 +32,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.io.reader import Source
 from symplectree.io.robots.contacts import add_contacts
+from symplectree.io.robots.door import check_depth, check_mjcf
 from symplectree.io.robots.elements import add_elements, disabled
 from symplectree.io.robots.geoms import add_shapes
 from symplectree.io.robots.keyframes import add_keyframes
@@ -91,6 +93,8 @@ def read(
     options.check()
     filename = shown or str(file)
     root = _parsed(data, filename)
+    check_depth(root, filename)
+    finder = MeshFinder(file, options.packages)
     said: list[str] = []
     mended: list[str] = []
     if wanted and root.tag != wanted:
@@ -104,10 +108,10 @@ def read(
     elif root.tag == "mujoco":
         if options.density is not None:
             raise ModelError(f"{filename}: density is for links of URDF; geoms of MJCF have their own")
+        check_mjcf(root, filename, finder)
         spec = _mjcf(filename, data, file, root, said, in_file=not shown)
     else:
         raise ModelError(f"{filename}: a <{root.tag}> is no robot; URDF begins with <robot>, MJCF with <mujoco>")
-    finder = MeshFinder(file, options.packages)
     reading = Reading(filename, spec, urdf, options.base, finder, options.eliminate)
     reading.strict, reading.contact = options.inertia == "strict", options.contact
     mechanism = _converted(reading, root, options.density)
@@ -120,6 +124,10 @@ def read(
         sentences.append(f"without mass: {listed(light)}, to which density=… gives that of their shapes")
     if finder.missing:
         sentences.append(f"not shown: meshes that were not found ({listed(list(finder.missing))})")
+    if finder.outside:
+        sentences.append(
+            f"not read: meshes outside the robot's folders ({listed(list(finder.outside))}), which packages=[…] allows"
+        )
     if sentences:
         warnings.warn(f"{filename}: {'; '.join(sentences)}", UserWarning, stacklevel=stacklevel + 1)
     return mechanism
@@ -185,7 +193,7 @@ def _mjcf(filename: str, data: bytes, file: Path, root: ElementTree.Element, sai
         return _spec(filename, data, said, root, path=file)
     try:
         text = modern_text(root, file.parent) if in_file else data.decode()
-    except (OSError, ElementTree.ParseError) as error:
+    except (OSError, ValueError, LookupError, ElementTree.ParseError) as error:
         raise ModelError(f"{filename}: a file that it includes cannot be read: {error}") from None
     return _spec(filename, data, said, root, text=text)
 
@@ -195,7 +203,7 @@ def _spec(
     path: Path | None = None,
 ) -> Any:  # fmt: skip
     """What MuJoCo's parser makes of a text or file; its own warnings are kept instead of going to a log file."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: said.append(str(message).strip()))
@@ -203,7 +211,7 @@ def _spec(
         if path is None:
             return mujoco.MjSpec.from_string(text)
         return mujoco.MjSpec.from_file(str(path))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         if root.tag == "mujoco" and is_obsolete(str(error)):
             folder = path.parent if path else Path()
             try:

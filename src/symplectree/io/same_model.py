@@ -15,18 +15,20 @@ from symplectree.simulation.trajectory import Trajectory
 SAME_ENERGY = 1e-8  # relative: far more than rounding on another machine makes of it
 
 
-def check_model(model: Model, path: Any, text: str | None, trajectory: Trajectory, energy: Array | None) -> None:
+def check_model(
+    model: Model, path: Any, text: str | None, trajectory: Trajectory, energy: Array | None, *, every: bool = False
+) -> None:
     """Raise ModelError when `model` is not that of the file's `text`, where to start excepted; of models that have
-    functions of Python, and so no text, the energies of the first and last state are compared."""
+    functions of Python, and so no text, the energies of the first and last state, or of every one, are compared."""
     if text is not None:
         given = _text_of(model)
         if given != text and (found := _difference(_without_start(text), _without_start(given))):
             raise ModelError(f"{path} holds another model's run: {found}; leave out model=, or give that one")
     elif energy is not None:
-        ends = [0, -1]
+        ends = np.arange(len(energy)) if every else np.array([0, -1])
         q, v = trajectory.q[ends], trajectory.v[ends]
         kinetic, potential = kinetic_energy(model, q, v), potential_energy(model, q)
-        off = np.abs(kinetic + potential - energy[ends]) > SAME_ENERGY * (1 + np.abs(kinetic) + np.abs(potential))
+        off = ~(np.abs(kinetic + potential - energy[ends]) <= SAME_ENERGY * (1 + np.abs(kinetic) + np.abs(potential)))
         for k in np.flatnonzero(off):
             raise ModelError(
                 f"{path} holds another model's run: at t = {trajectory.t[ends[k]]:.6g} s the energy is "

@@ -7,6 +7,7 @@ nearly everything; large ones, which take more than half a second, seldom enough
 
 import contextlib
 import io
+import os
 import struct
 import time
 import uuid
@@ -53,7 +54,12 @@ class Stream:
         self._took = 0.0
         if self.streams and held is None:
             _refuse_unfinished(self.path)
-            self._replace()
+            try:
+                self._replace()
+            except ResultError:
+                if self._file is not None:
+                    self.journal.unlink(missing_ok=True)
+                raise
 
     def update(self) -> None:
         """Write what is new, when it is time to."""
@@ -77,13 +83,15 @@ class Stream:
 
     def close(self) -> None:
         """Write everything, and remove the journal; raises ResultError."""
-        if self._file is not None:
-            self._file.close()
         if self.recording.done < self.held:
             return
-        save(self.recording.trajectory(), self.path)
-        if self.streams:
-            self.journal.unlink(missing_ok=True)
+        try:
+            save(self.recording.trajectory(), self.path)
+            if self.streams:
+                self.journal.unlink(missing_ok=True)
+        finally:
+            if self._file is not None:
+                self._file.close()
 
     def _replace(self) -> None:
         start = time.monotonic()
@@ -92,11 +100,12 @@ class Stream:
                 warnings.simplefilter("ignore")  # warned of the first time
             record = record_of(self.recording.trajectory(), derived=False)
         record.attributes["run"] = self._run
+        if self._file is None:
+            self._file = _opened(self.journal)
         replacing(self.path, lambda new: netcdf.write(record, new))
-        if self._file is not None:
-            self._file.close()
         try:
-            self._file = open(self.journal, "wb", buffering=0)  # noqa: SIM115 - until the next one
+            self._file.truncate(0)
+            self._file.seek(0)
         except OSError as error:
             raise ResultError(f"{self.journal} cannot be written: {reason(error)}") from error
         self._rows = max(self.recording.rows - 1, 1)
@@ -128,6 +137,30 @@ class Stream:
         data = payload.getvalue()
         _write_all(self._file, HEAD.pack(MARK, len(data), zlib.crc32(data)) + data)
         self._rows = max(rows - 1, 1)
+
+
+def _opened(journal: Path) -> Any:
+    """The journal, for this run alone; raises ResultError where another run has it, or where it is a link or a folder."""
+    try:
+        handle = os.open(journal, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        file = open(handle, "rb+", buffering=0)  # noqa: SIM115 - until the run ends
+    except OSError as error:
+        why = "it is a link, which is not followed" if journal.is_symlink() else reason(error)
+        raise ResultError(f"{journal} cannot be written: {why}") from error
+    try:
+        import fcntl
+    except ImportError:  # Windows, where an open file cannot be replaced by another program
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ResultError(
+            f"{journal.name.removesuffix('.journal')} is being written by another run; give another name"
+        ) from None
+    except OSError:  # a file system without locks
+        pass
+    return file
 
 
 def _write_all(file: Any, data: bytes) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.io.record import Variable, describing, record_of
 from symplectree.mechanism.model import Model
 from symplectree.simulation.trajectory import Trajectory
@@ -16,7 +17,7 @@ ENERGIES = ("kinetic", "potential", "energy")
 
 def to_dataset(trajectory: Trajectory, frames: Sequence[str] = ()) -> Any:
     """See `Trajectory.to_dataset`."""
-    import xarray  # slow to import
+    xarray = extra("xarray")  # slow to import
 
     record = record_of(trajectory)
     tables = {
@@ -52,7 +53,7 @@ def column_names(model: Model) -> list[str]:
 
 def to_dataframe(trajectory: Trajectory) -> Any:
     """See `Trajectory.to_dataframe`."""
-    import pandas  # slow to import; xarray brings it
+    pandas = extra("pandas")  # slow to import; xarray brings it
 
     energies = [getattr(trajectory, name) for name in ENERGIES]
     columns = [trajectory.t, *trajectory.q.T, *trajectory.v.T, *energies]

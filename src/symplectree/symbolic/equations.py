@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.mechanism.model import Model, refuse_followers
 from symplectree.symbolic import articulated, c_code, mass_matrix
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, add, cross, minus, mul, scaled, sub
@@ -43,7 +44,7 @@ class Equations:
     """
 
     def __init__(self, model: Model, *, parameters: Iterable[str] = ()) -> None:
-        import casadi
+        casadi = extra("casadi")
 
         if not isinstance(model, Model):
             raise ModelError(f"Equations takes a Model, not {type(model).__name__}; call build() on a Mechanism")
@@ -76,7 +77,7 @@ class Equations:
 
     def mass_matrix(self) -> Any:
         """M(q) (nv × nv), GL09 (14)."""
-        import casadi
+        casadi = extra("casadi")
 
         return casadi.vertcat(*(casadi.horzcat(*row) for row in self._mass))
 
@@ -102,7 +103,7 @@ class Equations:
 
         Raises ModelError when `variable` is no symbol, or the expression is not linear in it.
         """
-        import casadi
+        casadi = extra("casadi")
 
         expression, variable = self._expression(expression), self._symbols([variable])[0]
         if variable.numel() != 1:
@@ -114,7 +115,7 @@ class Equations:
 
     def substitute(self, expression: Any, variables: Sequence[Any], values: Sequence[Any]) -> Any:
         """GL09 section 4: the expression with symbols replaced by numbers or expressions, and simplified."""
-        import casadi
+        casadi = extra("casadi")
 
         symbols = self._symbols(variables)
         given = [casadi.SX(value) for value in values]
@@ -132,7 +133,7 @@ class Equations:
 
     def function(self, name: str) -> Any:
         """The casadi.Function of (q, v, a | tau, inputs, parameters) → result, common subexpressions shared."""
-        import casadi
+        casadi = extra("casadi")
 
         if name not in ARGUMENTS:
             raise ModelError(f"there is no function {name!r}; there are {', '.join(ARGUMENTS)}")
@@ -169,13 +170,13 @@ class Equations:
         c_code.write(path, c_code.source(functions, documented, c_code.identifier(prefix)))
 
     def _cost(self, column: Any) -> int:
-        import casadi
+        casadi = extra("casadi")
 
         symbols = [self.q, self.v, self.tau, self.inputs, self.parameters]
         return count(casadi.Function("f", symbols, [column], {"cse": True})).total
 
     def _motion(self, link: Link) -> Motion:
-        import casadi
+        casadi = extra("casadi")
 
         if link.formula is not None:
             q, v = self.q[link.q], self.v[link.v]
@@ -243,19 +244,19 @@ class Equations:
         return articulated.forward_dynamics(links, motions, left, tau, self._armature)
 
     def _column(self, entries: Sequence[Scalar]) -> Any:
-        import casadi
+        casadi = extra("casadi")
 
         return casadi.vertcat(*(casadi.SX(x) for x in entries))
 
     def _expression(self, given: Any) -> Any:
-        import casadi
+        casadi = extra("casadi")
 
         if not isinstance(given, casadi.SX):
             raise ModelError(f"an expression of these equations is wanted (casadi.SX), not {type(given).__name__}")
         return given
 
     def _symbols(self, given: Sequence[Any]) -> list[Any]:
-        import casadi
+        casadi = extra("casadi")
 
         for x in given:
             if not isinstance(x, casadi.SX) or not x.is_valid_input():

@@ -6,13 +6,15 @@ mechanism with the metric m − AᵀIA, K (5), and the root follows by K (6).
 
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.rigid import pose, quaternion_product, rotation
 from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import KINDS, Model, refuse_followers
+
+ca = extra("casadi")
 
 BASE = 6
 SUPPORTED = ("revolute", "prismatic", "screw")

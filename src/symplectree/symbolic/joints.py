@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symplectree.extras import extra
 from symplectree.formula.pose_formula import body_jacobian
 from symplectree.symbolic.algebra import (
     Matrix,
@@ -134,7 +135,7 @@ def formula(rotation: Any, position: Any, q: Any, v: Any) -> Motion:
 
     S has the columns (vee(Rᵀ ∂R/∂q_j), Rᵀ ∂x/∂q_j), GL09 (5); Ṡ v is the derivative of S v along v.
     """
-    import casadi
+    casadi = extra("casadi")
 
     S = casadi.simplify(body_jacobian(rotation, position, q))
     bias = casadi.jtimes(S @ v, q, v)

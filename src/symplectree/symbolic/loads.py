@@ -9,6 +9,7 @@ import numpy as np
 from symplectree.elements.rows import ActuatorRow, LineRow, Row
 from symplectree.elements.table import Table, cubic
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.run_tape import run_tape
 from symplectree.formula.tape import Tape
 from symplectree.lie import Array
@@ -44,7 +45,7 @@ def joint_loads(
 
     Raises ModelError on an element that is a Python function.
     """
-    import casadi
+    casadi = extra("casadi")
 
     out: Vector = [0.0] * model.nv
     for spring in model.tables.joint_springs:
@@ -119,7 +120,7 @@ def _unlimited(a: ActuatorRow, rows: Sequence[Any], q: Sequence[Scalar], v: Sequ
 
 
 def _clamped(x: Scalar, limits: Sequence[float]) -> Scalar:
-    import casadi
+    casadi = extra("casadi")
 
     lower, upper = limits
     at_least = casadi.fmax(x, lower) if np.isfinite(lower) else x
@@ -223,7 +224,7 @@ class Loads:
 
     def _line(self, row: LineRow, out: list[tuple[Vector, Vector]]) -> None:
         """Tension φ'(ℓ) + c ℓ̇ along d = x_b − x_a (JM09 (33)–(35)); at ℓ = 0 there is no direction and no force."""
-        import casadi
+        casadi = extra("casadi")
 
         a, b, function = row.a.body, row.b.body, row.function
         ends = self._point(a, row.a.at), self._point(b, row.b.at)
@@ -249,7 +250,7 @@ class Loads:
 
 def values_of(function: Tape | Table, x: Scalar) -> Vector:
     """φ(x), φ'(x) and φ''(x) of a tape, whose first outputs these are, or of piecewise cubics."""
-    import casadi
+    casadi = extra("casadi")
 
     if isinstance(function, Tape):
         return run_tape(function, [x], casadi)[:3]

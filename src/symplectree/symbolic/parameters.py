@@ -20,6 +20,7 @@ import numpy as np
 
 from symplectree.elements.rows import JointDamperRow, JointSpringRow, LineRow
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
 
@@ -41,7 +42,7 @@ class Parameters:
 
 def chosen(model: Model, names: Iterable[str]) -> Parameters:
     """Symbols for the named quantities; raises ModelError on a name that means nothing here, or comes twice."""
-    import casadi
+    casadi = extra("casadi")
 
     names = names if isinstance(names, str) else list(names)
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):

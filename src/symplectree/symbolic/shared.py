@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from symplectree.extras import extra
 from symplectree.mechanism.followers import Follower, Followers
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, add, mul
 from symplectree.symbolic.loads import values_of
@@ -55,7 +56,7 @@ class SharedGraph:
 
     def _put(self, expressions: list[Any], a: Sequence[Scalar] | None = None) -> list[Any]:
         """Expressions of the tree's symbols in those of the independent coordinates."""
-        import casadi
+        casadi = extra("casadi")
 
         def column(entries: Sequence[Scalar]) -> Any:
             return casadi.vertcat(*(casadi.SX(x) for x in entries))

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symplectree.extras import extra
 from symplectree.mechanism.model import Model
 from symplectree.symbolic.algebra import (
     Matrix,
@@ -63,7 +64,7 @@ class Given:
 
 
 def given_symbols(model: Model) -> Given:
-    import casadi
+    casadi = extra("casadi")
 
     SX: Any = casadi.SX
     sine, cosine = (tuple(SX.sym(f"{x}{i}", model.nq) for i in range(3)) for x in "sc")
@@ -297,7 +298,7 @@ def _outward(bodies: list[Body], eliminated: list[Any], out: Vector) -> Vector:
 
 def residual(bodies: list[Body], forces: list[tuple[Vector, Vector]], given: Given) -> tuple[Vector, Vector]:
     """(r, scale), each (nv): the residual, and the size of the terms that it is made of."""
-    import casadi
+    casadi = extra("casadi")
 
     def size(x: Sequence[Scalar]) -> Scalar:
         return sum_of([(1, 1.0, abs(y) if isinstance(y, float) else casadi.fabs(y)) for y in x])

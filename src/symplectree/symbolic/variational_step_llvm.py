@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symplectree.extras import extra
 from symplectree.formula.tape import instructions
 from symplectree.symbolic import llvm, variational_step
 from symplectree.symbolic.algebra import Matrix, Scalar, Vector, is_number
@@ -66,7 +67,7 @@ def _emit(
     sweep: Callable[[list[list[Scalar]]], list[Vector]],
 ) -> int:
     """Write one function; returns how many numbers of scratch it needs."""
-    import casadi
+    casadi = extra("casadi")
 
     SX: Any = casadi.SX
     count, lanes = len(bodies), lanes_for(len(bodies))
@@ -130,6 +131,6 @@ def _quantities(body: variational_step.Body, E: Matrix, d: Vector) -> list[Scala
 
 
 def _column(entries: Sequence[Scalar]) -> Any:
-    import casadi
+    casadi = extra("casadi")
 
     return casadi.densify(casadi.vertcat(casadi.SX(0, 1), *(casadi.SX(x) for x in entries)))

@@ -28,6 +28,7 @@ from symplectree.elements import (
     Thruster,
     VelocityServo,
 )
+from symplectree.extras import extra
 from symplectree.io.robots.limits import is_limited
 from symplectree.io.robots.reading import Reading, new_name
 from symplectree.io.robots.tendons import Sum
@@ -62,7 +63,7 @@ def add_actuators(r: Reading, joints: dict[str, Any], tendons: dict[str, Sum]) -
 
 def _within_tendon(r: Reading, actuator: Any, element: Element) -> Element:
     """The actuator with the limit of its tendon, which is one of all actuators on it."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     if actuator.trntype != mujoco.mjtTrn.mjTRN_TENDON:
         return element
@@ -79,7 +80,7 @@ def _within_tendon(r: Reading, actuator: Any, element: Element) -> Element:
 
 def active_inputs(r: Reading) -> list[str | None]:
     """Of each actuator of the file with an activation: the name that it has here, None where it was left out."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     pairs = zip(r.spec.actuators, r.inputs, strict=False)
     return [name for actuator, name in pairs if actuator.dyntype != mujoco.mjtDyn.mjDYN_NONE]
@@ -87,7 +88,7 @@ def active_inputs(r: Reading) -> list[str | None]:
 
 def _add_force_limits(r: Reading, joints: dict[str, Any], alone: set[str]) -> None:
     """Add limits of what several actuators do to a joint together."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds = mujoco.mjtTrn
     plain = (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT, kinds.mjTRN_TENDON)
@@ -126,7 +127,7 @@ def _element(
     r: Reading, actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], compiled: Any, index: int
 ) -> tuple[Element | None, str]:
     """The actuator as our element, or None and why there is none."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds = mujoco.mjtDyn
     if actuator.dyntype not in (kinds.mjDYN_NONE, kinds.mjDYN_FILTER, kinds.mjDYN_FILTEREXACT, kinds.mjDYN_INTEGRATOR):
@@ -174,7 +175,7 @@ def _drive(length: Sum, gain: float, bias: Any, limits: dict[str, Any]) -> Eleme
 
 def _activation(r: Reading, actuator: Any) -> dict[str, Any]:
     """How the force follows the control, as our elements say it."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds = mujoco.mjtDyn
     if actuator.dyntype == kinds.mjDYN_NONE:
@@ -189,7 +190,7 @@ def _activation(r: Reading, actuator: Any) -> dict[str, Any]:
 
 
 def _thruster(r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[str, Any]) -> tuple[Element | None, str]:
-    import mujoco
+    mujoco = extra("mujoco")
 
     if actuator.refsite:
         return None, "between two sites"
@@ -208,7 +209,7 @@ def _thruster(r: Reading, actuator: Any, wrench: Any, bias: Any, limits: dict[st
 
 def _driven(actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], gear: Any, biased: bool) -> Sum | None:
     """The length that an actuator drives, gears included."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds = mujoco.mjtTrn
     if actuator.trntype == kinds.mjTRN_TENDON and actuator.target in tendons:
@@ -226,7 +227,7 @@ def _driven(actuator: Any, joints: dict[str, Any], tendons: dict[str, Sum], gear
 
 
 def _ranges(r: Reading, actuator: Any, compiled: Any, index: int) -> Iterator[tuple[str, tuple[float, float]]]:
-    import mujoco
+    mujoco = extra("mujoco")
 
     clamps = not r.spec.option.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
     if compiled is not None and actuator.inheritrange:
@@ -249,7 +250,7 @@ def _within(a: tuple[float, float] | None, b: tuple[float, float]) -> tuple[floa
 
 def _driven_by_one(r: Reading, tendons: dict[str, Sum]) -> set[str]:
     """Names of joints that one actuator acts on, and no other by a tendon or at a site."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds, driven = mujoco.mjtTrn, []
     for actuator in r.spec.actuators:

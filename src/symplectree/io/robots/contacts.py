@@ -14,6 +14,7 @@ import numpy as np
 from symplectree.elements import Contact
 from symplectree.elements.hulls import convex_hull
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.io.robots.elements import disabled
 from symplectree.io.robots.geoms import add_shapes, all_geoms, kind, shape_of, shown_name
 from symplectree.io.robots.reading import Reading, new_name
@@ -123,7 +124,7 @@ def _friction(r: Reading, one: tuple[Any, str], two: tuple[Any, str]) -> float:
 
 
 def _overridden(r: Reading) -> bool:
-    import mujoco
+    mujoco = extra("mujoco")
 
     return bool(r.spec.option.enableflags & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE))
 

@@ -13,7 +13,9 @@ from symplectree.elements import (
     PointConstraint,
     WeldConstraint,
 )
+from symplectree.extras import extra
 from symplectree.io.robots.actuators import add_actuators, add_gravity_compensation
+from symplectree.io.robots.medium import add_medium
 from symplectree.io.robots.poses import angle, placed
 from symplectree.io.robots.reading import BodyPlace, Reading, new_name
 from symplectree.io.robots.spring_dampers import resolve_spring_dampers
@@ -25,7 +27,7 @@ from symplectree.mechanism.mechanism import Frame
 
 def disabled(r: Reading, flag: str) -> bool:
     """Does the file's <flag> switch this part of the physics off?"""
-    import mujoco
+    mujoco = extra("mujoco")
 
     return bool(r.spec.option.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
 
@@ -43,6 +45,8 @@ def add_elements(r: Reading) -> None:
         add_actuators(r, by_name, tendons)
     if not disabled(r, "GRAVITY"):
         add_gravity_compensation(r)
+    if not (disabled(r, "SPRING") and disabled(r, "DAMPER")):
+        add_medium(r)
     if disabled(r, "EQUALITY") or disabled(r, "CONSTRAINT"):
         return
     for equality in r.spec.equalities:
@@ -147,7 +151,7 @@ def placed_pose(frame: Frame) -> Any:
 
 def _body_equality(r: Reading, equality: Any, kind: str) -> None:
     """connect: a point of two bodies, or two sites; weld: a pose of one body in the other, or two sites."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     name, data = _equality_name(equality), np.array(equality.data, dtype=float)
     if equality.objtype == mujoco.mjtObj.mjOBJ_SITE:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.io.robots.geoms import kind, shown_name, size_and_pose
 from symplectree.io.robots.reading import Reading
 from symplectree.lie import quaternion_matrix
@@ -22,7 +23,7 @@ OTHERS = (
 
 def counts_geoms(body: Any) -> bool:
     """Do the geoms of a body give its mass, and not its inertial?"""
-    import mujoco
+    mujoco = extra("mujoco")
 
     rules, rule = mujoco.mjtInertiaFromGeom, body.compiler.inertiafromgeom
     explicit = bool(body.explicitinertial)

@@ -14,8 +14,6 @@ from symplectree.io.robots.tree import joint_kind
 def note_leftovers(r: Reading) -> None:
     """Note everything of the spec that changes the motion and that no other part of the reading has taken."""
     joints = list(r.spec.joints)
-    if not r.urdf:
-        _option(r)
     if not r.contact:
         if not r.urdf:
             _contacts(r)
@@ -49,9 +47,3 @@ def _contacts(r: Reading) -> None:
     if len(geoms) > 1:
         r.note("contacts", [geom.name or shown_name(geom, body) for geom, body in geoms])
     r.note("contact pairs", [pair.name or f"{pair.geomname1}–{pair.geomname2}" for pair in r.spec.pairs])
-
-
-def _option(r: Reading) -> None:
-    option = r.spec.option
-    air = [name for name in ("density", "viscosity") if getattr(option, name)]
-    r.note("the medium around the bodies", air + (["wind"] if np.any(option.wind) else []))

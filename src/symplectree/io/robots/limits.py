@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.io.robots.poses import angle
 from symplectree.io.robots.reading import Reading
 from symplectree.io.robots.tree import joint_kind
@@ -75,7 +76,7 @@ def limits_motion(joint: Any) -> bool:
 
 def is_limited(element: Any, flag: str, span: str) -> bool:
     """Does the file limit this, by its flag or by giving a range?"""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds, given = mujoco.mjtLimited, getattr(element, flag)
     automatic = given == kinds.mjLIMITED_AUTO and element.compiler.autolimits and np.any(getattr(element, span))

@@ -10,7 +10,7 @@ from symplectree.io.robots.poses import rotation_matrix
 from symplectree.io.robots.reading import Reading, listed
 from symplectree.io.robots.repair import mended_inertia
 from symplectree.lie import pose
-from symplectree.mechanism.inertia import RigidMass, carried, inertia_matrix, merged
+from symplectree.mechanism.inertia import LARGEST, RigidMass, carried, inertia_matrix, merged
 from symplectree.mechanism.mechanism import Frame, Mass
 
 ROUNDING = 1e-15  # square of a radius of gyration [m²] that programs wrote for zero, also with a minus sign
@@ -95,6 +95,8 @@ def _as_compiler_says(r: Reading, masses: dict[str, RigidMass]) -> dict[str, Rig
     changed = {}
     for name, part in masses.items():
         mass, inertia = max(part.mass, float(compiler.boundmass)), part.inertia
+        if not np.all(np.abs(inertia) <= LARGEST):
+            raise r.error(f"the inertia of {name!r} is too large to compute with")
         moments, axes = np.linalg.eigh(inertia)
         if compiler.boundinertia > 0 and moments[0] < compiler.boundinertia:
             moments = np.maximum(moments, float(compiler.boundinertia))

@@ -33,7 +33,7 @@ def is_obsolete(message: str) -> bool:
 def modern_text(root: Element, folder: Path) -> str:
     """The file as one text without obsolete settings, its includes in place; raises OSError where one is missing."""
     root = copy.deepcopy(root)
-    _include(root, folder, folder)
+    _include(root, folder, folder, ())
     exact = False
     for element in root.iter():
         for name in OBSOLETE.get(element.tag, ()):
@@ -47,16 +47,18 @@ def modern_text(root: Element, folder: Path) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _include(element: Element, folder: Path, home: Path) -> None:
+def _include(element: Element, folder: Path, home: Path, within: tuple[Path, ...]) -> None:
     """Replace each <include> by what stands in its file, which is looked for beside the main file and the including one."""
     for i, child in reversed(list(enumerate(element))):
         if child.tag != "include":
-            _include(child, folder, home)
+            _include(child, folder, home, within)
             continue
         places = (base / child.get("file", "") for base in (home, folder))
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             raise FileNotFoundError(f"{child.get('file')} is not there")
+        if path.resolve() in within:
+            raise FileNotFoundError(f"{child.get('file')} includes itself")
         part = ElementTree.fromstring(path.read_bytes())
-        _include(part, path.parent, home)
+        _include(part, path.parent, home, (*within, path.resolve()))
         element[i : i + 1] = list(part)

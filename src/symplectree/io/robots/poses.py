@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.io.robots.reading import Reading
 from symplectree.lie import Array, pose, quaternion_matrix
 
@@ -31,7 +32,7 @@ def own_pose(r: Reading, element: Any, owner: str) -> Array:
 
 def rotation_matrix(r: Reading, quaternion: Any, alternative: Any, compiler: Any, owner: str) -> Array:
     """The matrix of a quaternion, or of the Euler angles, axes or axis and angle given in its place."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     if alternative.type != mujoco.mjtOrientation.mjORIENTATION_QUAT:
         try:

@@ -16,6 +16,7 @@ All others are noted: of inertial frames, geoms and cameras, of bodies that no j
 
 from typing import Any
 
+from symplectree.extras import extra
 from symplectree.io.robots.reading import Reading, new_name
 from symplectree.sensors import (
     Accelerometer,
@@ -92,7 +93,7 @@ def _sensor(r: Reading, sensor: Any, name: str) -> Sensor | None:
 
 def _frame(r: Reading, kind: Any, name: str) -> str | None:
     """Our frame for a site or a body's own frame."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     if kind == mujoco.mjtObj.mjOBJ_SITE and name in r.sites:
         return str(r.sites[name].name)

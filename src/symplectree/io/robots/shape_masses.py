@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.io.robots.reading import Reading
 from symplectree.io.robots.urdf import link_shapes
 from symplectree.lie import quaternion_matrix
@@ -49,7 +50,7 @@ def shape_masses(r: Reading, robot: ElementTree.Element, density: float) -> dict
 
 
 def _compiled(r: Reading, shapes: dict[str, list[Shape]], density: float, rule: str) -> Any:
-    import mujoco
+    mujoco = extra("mujoco")
 
     spec = mujoco.MjSpec()
     for link, parts in shapes.items():

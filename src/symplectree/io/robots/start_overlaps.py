@@ -1,7 +1,7 @@
 """Starts of a robot at which joints are beyond their limits or shapes overlap, which runs keep, but do not let grow.
 
-Links that overlap each other where the robot starts do so by design, as covers and their joints do: these pairs are left
-out.
+Links that overlap each other where the robot starts do so by design, as covers and their joints do, and so do links that
+hang on the world by turning joints alone, with what stands still: these pairs are left out.
 """
 
 from dataclasses import replace
@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.constraints.overlaps import overlaps
 from symplectree.elements import Contact
 from symplectree.errors import SymplectreeError
 from symplectree.io.robots.reading import Reading, listed
 from symplectree.lie import Array
-from symplectree.mechanism.model import Model
+from symplectree.mechanism.model import KINDS, Model
 
 OVERLAP = 1e-4  # m or rad, that is worth a word: files are rounded
+TURNING = (KINDS.index("revolute"), KINDS.index("ball"))
 
 
 def start_overlaps(r: Reading) -> list[str]:
@@ -36,7 +38,7 @@ def start_overlaps(r: Reading) -> list[str]:
     worst: dict[str, float] = {}
     where: dict[str, str] = {}
     for name, q in starts.items():
-        for what, depth in _overlaps(model, np.asarray(q)).items():
+        for what, depth in overlaps(model, np.asarray(q), OVERLAP).items():
             if depth > worst.get(what, OVERLAP):
                 worst[what], where[what] = depth, name
     found = sorted(worst, key=lambda what: -worst[what])
@@ -59,7 +61,7 @@ def _leave_out(r: Reading, model: Model) -> list[str]:
         pair = full.tables.contact_pairs[index]
         rows = [full.tables.collision_shapes[k] for k in (pair.a, pair.b)]
         one, two = (str(model.shapes[full.tables.shapes[k]].name) for k in (pair.a, pair.b))
-        if all(row.at.body >= 0 for row in rows):
+        if all(row.at.body >= 0 or _turns(full, other.at.body) for row, other in zip(rows, rows[::-1], strict=True)):
             bad[frozenset((one, two))] = f"{one} and {two}"
     if not bad:
         return []
@@ -75,28 +77,17 @@ def _leave_out(r: Reading, model: Model) -> list[str]:
     return list(bad.values())
 
 
+def _turns(model: Model, body: int) -> bool:
+    """Whether only turning joints are between the world and this body."""
+    while body >= 0:
+        if model.kind[body] not in TURNING:
+            return False
+        body = int(model.parent[body])
+    return True
+
+
 def _start(model: Model, given: dict[str, Any]) -> Array:
     q = np.array(model.neutral)
     for name, value in given.items():
         q[model.joints[name].q] = value
     return q
-
-
-def _overlaps(model: Model, q: Array) -> dict[str, float]:
-    """By what it is: how far beyond its limit a joint is, or how deep shapes overlap [rad or m]."""
-    import symplectree._core as core
-
-    full = model.full
-    limits, contacts = core.contacts_nearby(full.native, np.ascontiguousarray(model.tree_coordinates(q)), -OVERLAP)
-    found: dict[str, float] = {}
-    for index, gap in limits:
-        row = full.tables.joint_limits[index]
-        found[f"{full.coordinates[row.q]} is {-gap:.3g} beyond its limit"] = -gap
-    deepest: dict[tuple[int, int], float] = {}
-    for index, gap in contacts:
-        pair = full.tables.contact_pairs[index]
-        deepest[pair.a, pair.b] = max(-gap, deepest.get((pair.a, pair.b), 0.0))
-    for (a, b), depth in deepest.items():
-        one, two = (model.shapes[full.tables.shapes[row]].name for row in (a, b))
-        found[f"{one} is {1e3 * depth:.3g} mm in {two}"] = depth
-    return found

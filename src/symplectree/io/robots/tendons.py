@@ -6,8 +6,8 @@
 | spatial tendon through sites with stiffness or damping | Spring between two sites, else Cable |
 | equality of fixed tendons | FormulaConstraint |
 
-Spatial tendons around geoms or over pulleys, or with ball and free joints between more than two sites, are named in the one
-warning, as are limits, dry friction and armature of tendons.
+Spatial tendons around geoms or over pulleys are named in the one warning, as are limits, dry friction and armature of
+tendons.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.elements import Cable, FormulaConstraint, Spring, Tendon
+from symplectree.extras import extra
 from symplectree.io.robots.limits import is_limited
 from symplectree.io.robots.poses import angle
 from symplectree.io.robots.reading import Reading, new_name
@@ -35,6 +36,7 @@ def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
     """Add the springs and dampers of tendons; returns all fixed tendons by name, and notes what is not represented."""
     found: dict[str, Sum] = {}
     for index, tendon in enumerate(r.spec.tendons):
+        _check_path(r, tendon)
         length = _fixed_length(tendon, joints)
         k, c = (float(np.atleast_1d(x)[0]) for x in (tendon.stiffness, tendon.damping))
         if length is None:
@@ -52,9 +54,18 @@ def add_tendons(r: Reading, joints: dict[str, Any]) -> dict[str, Sum]:
     return found
 
 
+def _check_path(r: Reading, tendon: Any) -> None:
+    """Raise ModelError for a tendon over what the file does not have."""
+    mujoco = extra("mujoco")
+
+    for number, wrap in enumerate(tendon.path, start=1):
+        if wrap.type != mujoco.mjtWrap.mjWRAP_PULLEY and wrap.target is None:
+            raise r.error(f"part {number} of tendon {tendon.name!r} names what is not in the file")
+
+
 def _add_spatial(r: Reading, index: int, tendon: Any, stiffness: float, damping: float) -> None:
     """Add a tendon through sites; one without stiffness and damping does nothing by itself."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     kinds = {wrap.type for wrap in tendon.path}
     if kinds != {mujoco.mjtWrap.mjWRAP_SITE} or any(wrap.target.name not in r.sites for wrap in tendon.path):
@@ -63,8 +74,7 @@ def _add_spatial(r: Reading, index: int, tendon: Any, stiffness: float, damping:
     if not stiffness and not damping:
         return
     frames = [r.sites[wrap.target.name] for wrap in tendon.path]
-    between = _joints_between(frames)
-    if not between:
+    if not _moves_between(frames):
         return
     rest = _spatial_rest(r, index, tendon)
     if rest is None:
@@ -74,27 +84,20 @@ def _add_spatial(r: Reading, index: int, tendon: Any, stiffness: float, damping:
     if len(names) == 2 and rest[0] == rest[1]:
         given: dict[str, Any] = {"stiffness": stiffness, "length": rest[0], "damping": damping, "name": name}
         r.mechanism.add(Spring(*names, **given))
-    elif any(joint.nq != joint.nv for joint in between):
-        r.note("tendons over ball or free joints", [tendon.name])
     else:
         span = rest[0] if rest[0] == rest[1] else rest
         r.mechanism.add(Cable(names, stiffness=stiffness, rest=span, damping=damping, name=name))
 
 
-def _joints_between(frames: list[Frame]) -> list[Any]:
-    """Joints that move one of the frames against another."""
-    paths: list[list[Frame]] = []
+def _moves_between(frames: list[Frame]) -> bool:
+    """Does a joint move one of the frames against another?"""
+    carriers = set()
     for end in frames:
-        path: list[Frame] = []
         frame: Frame | None = end
-        while frame is not None:
-            path.insert(0, frame)
+        while frame is not None and not frame.joint.nv:
             frame = frame.parent
-        paths.append([f for f in path if f.joint.nv])
-    shared = 0
-    while all(len(path) > shared and path[shared] is paths[0][shared] for path in paths):
-        shared += 1
-    return [frame.joint for path in paths for frame in path[shared:]]
+        carriers.add(id(frame))
+    return len(carriers) > 1
 
 
 def _spatial_rest(r: Reading, index: int, tendon: Any) -> tuple[float, float] | None:
@@ -147,7 +150,7 @@ class _TendonEquality:
 
 def _fixed_length(tendon: Any, joints: dict[str, Any]) -> Sum | None:
     """Σ coefficient · q of a fixed tendon; None of one through sites, or through joints that are none of ours."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     parts: dict[str, float] = {}
     for wrap in tendon.path:

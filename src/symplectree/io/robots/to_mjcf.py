@@ -42,6 +42,7 @@ from symplectree.elements import (
     WeldConstraint,
 )
 from symplectree.elements.actuator import Drive
+from symplectree.extras import extra
 from symplectree.io.robots.loops import holds_points
 from symplectree.io.robots.mjcf_actuators import write_actuator
 from symplectree.io.robots.mjcf_contacts import geom_names, write_contact, write_stop
@@ -157,7 +158,7 @@ def _pose(T: Array) -> dict[str, str]:
 
 
 def _quaternion(R: Array) -> Array:
-    import mujoco
+    mujoco = extra("mujoco")
 
     quaternion = np.zeros(4)
     mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(R).flatten())

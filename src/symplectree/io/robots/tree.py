@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.io.robots.poses import angle, frame_pose, local_pose, placed
 from symplectree.io.robots.reading import BodyPlace, Reading, new_name
 from symplectree.joints import Ball, Free, Joint, Prismatic, Revolute
@@ -140,7 +141,7 @@ def reference_value(joint: Any) -> float:
 
 def _start(r: Reading, joint: str, T: Array) -> Array:
     """Give the pose of a free body as its start; its joint stands at the parent's origin, as MuJoCo's does."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     if not np.array_equal(T, np.eye(4)):
         quaternion = np.zeros(4)
@@ -167,7 +168,7 @@ def _site_pose(r: Reading, site: Any) -> Array:
 
 def along(fromto: Array) -> tuple[Array, Array, float]:
     """Middle, rotation that takes z to the direction, and length of a line given by its ends."""
-    import mujoco
+    mujoco = extra("mujoco")
 
     line = fromto[3:] - fromto[:3]
     length = float(np.linalg.norm(line))
