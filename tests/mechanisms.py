@@ -384,3 +384,16 @@ def unilateral_mechanism() -> st.Mechanism:
     m.add(st.Contact("ball", "floor", friction=0.5, restitution=0.2))
     m.add(st.JointLimit("arm", lower=-0.5, upper=0.4, restitution=0.3), st.JointFriction("arm", 0.05))
     return m
+
+
+def driven_four_bar() -> st.Mechanism:
+    """Three equal bars in a row from the world's origin, closed at (1, 0, 0); its crank waits for a servo."""
+    m = st.Mechanism(gravity=(0, 0, -9.81))
+    bar = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
+    crank = m.world.link("crank", st.Revolute("crank", "y"), **bar)
+    coupler = crank.link("coupler", st.Revolute("coupler", "y"), at=(1, 0, 0), **bar)
+    rocker = coupler.link("rocker", st.Revolute("rocker", "y"), at=(1, 0, 0), **bar)
+    m.world.frame("pivot", at=(1, 0, 0))
+    rocker.frame("foot", at=(1, 0, 0))
+    m.add(st.PointConstraint("pivot", "foot", "xz"))
+    return m

@@ -160,7 +160,6 @@ def mujoco_state(path: Path, ours: st.Model, q: np.ndarray, v: np.ndarray) -> tu
     import mujoco
 
     there = compiled(path)
-    there.opt.density = there.opt.viscosity = 0
     there.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     there.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     data = mujoco.MjData(there)

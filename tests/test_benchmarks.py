@@ -33,6 +33,7 @@ SMALL = {
     "compile_time.py": [str(BENCHMARKS.parent), "--optimization=-O0", "--only", "core/formula"],
     "cone_problems.py": ["--problems", "20"],
     "contact.py": ["--steps", "5", "--rounds", "1"],
+    "batch.py": ["--sizes", "2", "--runs", "9", "--budget", "0.01"],
     "jax_rollout.py": ["--links", "1", "--steps", "5", "--rows", "2"],
 }
 

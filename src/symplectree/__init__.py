@@ -3,6 +3,8 @@
 import symplectree as st
 """
 
+from typing import TYPE_CHECKING
+
 from symplectree.constraints import (
     assemble,
     check_element,
@@ -46,6 +48,7 @@ from symplectree.elements import (
     Contact,
     Damper,
     DistanceConstraint,
+    FluidDrag,
     ForceLimit,
     FormulaConstraint,
     FormulaForce,
@@ -76,7 +79,16 @@ from symplectree.elements import (
     VelocityServo,
     WeldConstraint,
 )
-from symplectree.errors import AssemblyError, ConvergenceError, ModelError, ModelSyntaxError, ResultError
+from symplectree.ensemble import Parameters, Rollout, Sweep, rollout, sweep
+from symplectree.errors import (
+    AssemblyError,
+    ConvergenceError,
+    MissingPackageError,
+    ModelError,
+    ModelSyntaxError,
+    ResultError,
+    SymplectreeError,
+)
 from symplectree.integrators import RK4, Adaptive, Reduced, SemiImplicitEuler, Variational
 from symplectree.integrators.controllers import PD, PID, StateFeedback, Table
 from symplectree.io import load, load_trajectory, loads
@@ -120,10 +132,24 @@ from symplectree.simulation.simulate import resume, simulate
 from symplectree.simulation.stepper import Stepper
 from symplectree.simulation.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from symplectree import control as control
+    from symplectree import gym as gym
+    from symplectree import interop as interop
+    from symplectree import symbolic as symbolic
+
+    __version__: str
+
+_SUBPACKAGES = ("control", "gym", "interop", "symbolic")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBPACKAGES, "__version__"} - {"TYPE_CHECKING"})
+
 
 def __getattr__(name: str) -> object:
     """Subpackages, and the version, which are looked up when they are first used."""
-    if name in ("control", "interop", "symbolic"):
+    if name in _SUBPACKAGES:
         import importlib
 
         return importlib.import_module(f"symplectree.{name}")
@@ -143,7 +169,7 @@ __all__ = [
     "FormulaJoint", "CurveJoint", "SurfaceJoint", "SurfaceContactJoint", "RollingJoint", "LinkageJoint",
     # elements
     "Spring", "NonlinearSpring", "JointSpring", "RotarySpring", "Damper", "JointDamper", "JointForce",
-    "JointFriction", "JointLimit", "Contact", "BodyWrench",
+    "JointFriction", "JointLimit", "Contact", "FluidDrag", "BodyWrench",
     "SpatialWrench", "UserPotential", "UserForce", "FormulaPotential", "FormulaForce", "element_terms", "check_element",
     # actuators
     "Motor", "PositionServo", "VelocityServo", "Actuator", "Thruster", "Tendon", "Cable", "ForceLimit",
@@ -160,9 +186,11 @@ __all__ = [
     "kinetic_energy", "potential_energy", "lagrangian", "lagrangian_derivatives", "spatial_momentum",
     "locked_inertia", "mechanical_connection", "shape_metric", "shape_derivatives",
     # runs
-    "simulate", "resume", "load_trajectory", "assemble", "reach", "independent_rows", "Stepper", "Trajectory", "linearize",
+    "simulate", "resume", "load_trajectory", "assemble", "reach", "independent_rows", "Stepper", "Trajectory", "rollout",
+    "Rollout", "sweep", "Sweep", "Parameters", "linearize",
     "Linearizer", "Linearization", "PD", "PID", "Table", "StateFeedback",
     "Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
-    "ModelError", "ModelSyntaxError", "AssemblyError", "ConvergenceError", "ResultError",
+    "ModelError", "ModelSyntaxError", "MissingPackageError", "AssemblyError", "ConvergenceError", "ResultError",
+    "SymplectreeError",
 ]  # fmt: skip

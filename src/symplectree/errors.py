@@ -18,6 +18,10 @@ class ModelError(SymplectreeError, ValueError):
     """The mechanism, or an array given for it, cannot be what it says; the message names the culprit."""
 
 
+class MissingPackageError(ModelError, ImportError):
+    """A package that not every user needs is not installed; the message says what to type."""
+
+
 class AssemblyError(SymplectreeError, ValueError):
     """Constraints are not met, or cannot be.
 

@@ -1,6 +1,7 @@
 """Numbers and functions from users: what counts as one."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,10 @@ import numpy as np
 from symplectree.errors import ModelError
 from symplectree.lie import Array
 
+# Files, terminals and other programs cannot have these: zero bytes, and halves of characters.
+NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
+MOST_STEPS = 2**31 - 1  # of one call
+LARGEST = 10**300  # of whole numbers, which may be larger than any float
 NO_NUMBERS = (str, bytes, bool, np.bool_, complex, type(None))
 
 
@@ -36,7 +41,7 @@ def array_or_empty(value: Any) -> Array:
 def is_positive(value: Any) -> bool:
     """Is it one finite real number above zero?"""
     real = isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
-    return real and bool(0 < value < np.inf)
+    return real and bool(0 < value < np.inf) and (not isinstance(value, int) or value < LARGEST)
 
 
 def is_fraction(value: Any) -> bool:
@@ -55,6 +60,22 @@ def check_seconds(name: str, value: Any) -> None:
     """Raise ModelError unless it is a time above zero."""
     if not is_positive(value):
         raise ModelError(f"{name} is {shown(value)}; give a positive number of seconds")
+
+
+def check_name(what: str, name: str) -> None:
+    """Raise ModelError for a name that no file could hold."""
+    if found := NO_CHARACTERS.search(name):
+        raise ModelError(
+            f"the name {name!r} of a {what} holds the character U+{ord(found[0]):04X}, which files cannot hold; rename it"
+        )
+
+
+def check_steps(name: str, value: Any, least: int = 1) -> None:
+    """Raise ModelError unless it is a number of steps that the core can count."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= MOST_STEPS:
+        raise ModelError(
+            f"{name} is {shown(value)}; give a whole number of steps, {least} or more, at most {MOST_STEPS}"
+        )
 
 
 def check_takes(function: Callable[..., Any], what: str, *names: str) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 import threading
@@ -12,26 +11,17 @@ import numpy as np
 import pytest
 
 import symplectree as st
+from command_line import call, help_of, lines_of
 from follower_mechanisms import tongs
 from robot_texts import joint, link, urdf
-from symplectree.cli import app, demos, main
+from symplectree.cli import app, demos
 from symplectree.io import bundled_models
 
 ROOT = Path(__file__).parents[2]
 README, RESULTS, MODELS = (
     (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/results.md", "docs/models-and-files.md")
 )
-COMMANDS = ("demo", "run", "info", "plot", "view", "convert")
-
-
-def call(line, capsys):
-    """Run a command line as written; returns exit code, output and errors."""
-    words = shlex.split(line)
-    assert words[0] == "symplectree"
-    with pytest.raises(SystemExit) as left:
-        main(words[1:])
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, err
+COMMANDS = ("demo", "run", "sweep", "info", "plot", "view", "convert")
 
 
 @pytest.fixture
@@ -41,18 +31,6 @@ def folder(tmp_path, monkeypatch):
     (lisp,) = re.findall(r"```lisp\n(.*?)```", MODELS, re.S)
     (tmp_path / "arm.sexp").write_text(lisp)
     return tmp_path
-
-
-def help_of(words, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    with pytest.raises(SystemExit):
-        main([*words, "--help"])
-    return capsys.readouterr().out
-
-
-def lines_of(text):
-    found = [line.strip() for line in text.splitlines()]
-    return [line for line in found if line.startswith("symplectree ") and "COMMAND" not in line]
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.dynamics.increments import Increments
+from symplectree.extras import extra
 from symplectree.formula.rigid import quaternion_product
 from symplectree.formula.tape import Tape, from_casadi
 from symplectree.lie import Array, hat, quaternion_matrix
@@ -29,7 +30,7 @@ class Chart(Increments):
 
     def retracted(self, q: Any, xi: Any) -> Any:
         """q ⊕ ξ of CasADi symbols, to second order in ξ."""
-        import casadi as ca
+        ca = extra("casadi")
 
         out = ca.SX(q)
         for i, j in zip(self.plain_q, self.plain_v, strict=True):
@@ -120,7 +121,7 @@ def local_function(nv: int) -> Any:
 
     q ⊕ ξ is replaced by its Taylor polynomial of second order, which leaves both derivatives at ξ = 0 exact.
     """
-    import casadi as ca
+    ca = extra("casadi")
 
     SX: Any = ca.SX
     a, b, xi, weight = SX.sym("a", nv + 1), SX.sym("b", nv + 1), SX.sym("xi", nv), SX.sym("weight", nv)

@@ -18,6 +18,7 @@ from symplectree.control.charts import local_tapes
 from symplectree.control.points import Point, Terms
 from symplectree.control.weights import Horizon, target_rows, weight_matrix
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.trace import tape_of
 from symplectree.lie import placement
 from symplectree.validation import array_or_empty, shown
@@ -276,7 +277,7 @@ class FormulaCost(Cost):
     when: When = "way"
 
     def bind(self, horizon: Horizon) -> list[NativeCost | BoundCost]:
-        import casadi
+        casadi = extra("casadi")
 
         if self.of not in ("qvu", "qpu"):
             raise ModelError(f"of is {shown(self.of)}; give 'qvu' or 'qpu'")
@@ -305,7 +306,7 @@ class _BoundFormula(BoundCost):
     """A formula with operations that only CasADi has; its derivatives are in increments already."""
 
     def __init__(self, horizon: Horizon, cost: FormulaCost, symbols: list[Any], terms: list[Any]) -> None:
-        import casadi
+        casadi = extra("casadi")
 
         super().__init__(horizon, cost.when)
         self.momenta = cost.of == "qpu"

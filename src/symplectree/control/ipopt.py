@@ -8,6 +8,7 @@ import numpy as np
 
 from symplectree.control.transcription import Pattern, Transcription
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.lie import Array
 
 
@@ -36,7 +37,7 @@ def minimize(
     options: dict[str, Any],
 ) -> Outcome:
     """The programme's minimum near z within bounds of the unknowns."""
-    import casadi
+    casadi = extra("casadi")
 
     low, high = programme.bounds()
     faults: list[Exception] = []

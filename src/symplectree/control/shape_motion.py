@@ -20,6 +20,7 @@ from symplectree.control.iteration_progress import told
 from symplectree.dynamics.arguments import configuration, single, unusable, zero_quaternion
 from symplectree.dynamics.reduced import BASE, check_floating
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.integrators.reduced import Reduced
 from symplectree.lie import Array, quaternion_of
 from symplectree.mechanism.model import Model, unknown
@@ -224,7 +225,7 @@ class _Problem:
     """
 
     def __init__(self, motion: ShapeMotion) -> None:
-        import casadi as ca
+        ca = extra("casadi")
 
         from symplectree.symbolic.floating import Floating
 
@@ -256,7 +257,7 @@ class _Problem:
 
     def attempt(self, r: Array, max_iterations: int, *, limited: bool = True) -> _Attempt:
         """A search from the shapes r (K+1, n)."""
-        import casadi as ca
+        ca = extra("casadi")
 
         options: dict[str, Any] = {
             "print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.max_iter": max_iterations,
@@ -318,7 +319,7 @@ class _Problem:
 
     def _targets(self, z: Any, r: Any) -> tuple[Any, list[tuple[str, slice, bool]]]:
         """Rows that are zero at the end, and of each frame where they are and whether they are of a rotation."""
-        import casadi as ca
+        ca = extra("casadi")
 
         from symplectree.symbolic.floating import relative_turn
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.formula.rigid import matrix, pose
 
 
@@ -14,7 +15,7 @@ def curve_frame(curve: Callable[[Any], Any], q: Any, *, up: Any = None) -> Any:
     Frenet's frame when `up` is left out: n = b × f'' / |b × f''|, p = n × b, which needs curvature. Else the third axis
     is what `up` (three numbers) leaves across the tangent, which needs a tangent that is not parallel to it.
     """
-    import casadi
+    casadi = extra("casadi")
 
     f, df, ddf = _along(curve, q)
     b = df / casadi.norm_2(df)
@@ -32,7 +33,7 @@ def surface_frame(surface: Callable[[Any, Any], Any], u: Any, v: Any) -> Any:
 
     n = p₀ × p₁ is made a unit vector, so that coordinate lines need not meet at right angles.
     """
-    import casadi
+    casadi = extra("casadi")
 
     a, b = casadi.SX.sym("u"), casadi.SX.sym("v")
     f = casadi.vec(matrix(surface(a, b)))
@@ -46,7 +47,7 @@ def surface_frame(surface: Callable[[Any, Any], Any], u: Any, v: Any) -> Any:
 def shape_operator(surface: Callable[[Any, Any], Any], u: Any, v: Any) -> Any:
     """The second fundamental form [1/m] (2 × 2) of a surface in the axes of `surface_frame`: its height over the tangent
     plane, along the normal, is ½ xᵀ II x to second order."""
-    import casadi
+    casadi = extra("casadi")
 
     a, b = casadi.SX.sym("u"), casadi.SX.sym("v")
     f = casadi.vec(matrix(surface(a, b)))
@@ -61,7 +62,7 @@ def shape_operator(surface: Callable[[Any, Any], Any], u: Any, v: Any) -> Any:
 
 def _along(curve: Callable[[Any], Any], q: Any) -> tuple[Any, Any, Any]:
     """A curve with its first and second derivatives at q, (3,) each."""
-    import casadi
+    casadi = extra("casadi")
 
     s = casadi.SX.sym("s")
     f = casadi.vec(matrix(curve(s)))
@@ -71,6 +72,6 @@ def _along(curve: Callable[[Any], Any], q: Any) -> tuple[Any, Any, Any]:
 
 
 def _cross(a: Any, b: Any) -> Any:
-    import casadi
+    casadi = extra("casadi")
 
     return casadi.cross(a, b)

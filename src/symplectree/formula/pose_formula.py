@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from symplectree.extras import extra
 from symplectree.formula.run_tape import run_tape
 from symplectree.formula.tape import Tape, from_expression
 from symplectree.lie import Array
@@ -82,7 +83,7 @@ class PoseTape:
 
 def pose_of_tape(tape: Tape, q: Any) -> tuple[Any, Any]:
     """R (3 × 3) and x (3) as CasADi expressions of the symbols q, from the tape of a pose."""
-    import casadi
+    casadi = extra("casadi")
 
     out = run_tape(tape, [q[i] for i in range(tape.inputs)], casadi)
     return casadi.reshape(casadi.vertcat(*out[:9]), 3, 3), casadi.vertcat(*out[9:12])
@@ -90,7 +91,7 @@ def pose_of_tape(tape: Tape, q: Any) -> tuple[Any, Any]:
 
 def body_jacobian(R: Any, x: Any, q: Any) -> Any:
     """S (6, n) of a pose (R, x) of symbols q (n)."""
-    import casadi
+    casadi = extra("casadi")
 
     columns = []
     for j in range(q.numel()):
@@ -101,7 +102,7 @@ def body_jacobian(R: Any, x: Any, q: Any) -> Any:
 
 def pose_expressions(R: Any, x: Any, q: Any) -> tuple[Any, Any, Any]:
     """(S, dS, ddS) of a pose (R, x) of symbols q (n): matrices (6, n), and lists [j] and [k][j] of such."""
-    import casadi
+    casadi = extra("casadi")
 
     n, S = q.numel(), body_jacobian(R, x, q)
     dS = [casadi.reshape(casadi.jacobian(casadi.vec(S), q[j]), 6, n) for j in range(n)]
@@ -114,7 +115,7 @@ def trace_pose(R: Any, x: Any, q: Any) -> PoseFormula:
 
     Derivatives are those of the tape of the pose, so that whoever has this tape gets the same ones to the last bit.
     """
-    import casadi
+    casadi = extra("casadi")
 
     n = q.numel()
     shared = casadi.cse([casadi.densify(casadi.vertcat(casadi.vec(R), x))])[0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.lie import axis_vector, hat
 
 
@@ -21,7 +22,7 @@ def quiet() -> Iterator[None]:
 
 def rotation(axis: Any, angle: Any) -> Any:
     """Rotation (3 × 3) by a symbol or number about "x", "y", "z" or a constant unit vector (Rodrigues)."""
-    import casadi
+    casadi = extra("casadi")
 
     k = hat(axis_vector(axis))
     angle = casadi.SX(angle)
@@ -30,7 +31,7 @@ def rotation(axis: Any, angle: Any) -> Any:
 
 def pose(R: Any = None, x: Any = None) -> Any:
     """The 4 × 4 matrix of a rotation and a position, each the identity when left out."""
-    import casadi
+    casadi = extra("casadi")
 
     T = casadi.SX.eye(4)
     if R is not None:
@@ -42,7 +43,7 @@ def pose(R: Any = None, x: Any = None) -> Any:
 
 def quaternion_product(a: Any, b: Any) -> Any:
     """a ⊗ b of quaternions (w, x, y, z)."""
-    import casadi
+    casadi = extra("casadi")
 
     w = a[0] * b[0] - casadi.dot(a[1:], b[1:])
     return casadi.vertcat(w, a[0] * b[1:] + b[0] * a[1:] + casadi.cross(a[1:], b[1:]))
@@ -56,7 +57,7 @@ def inverse(T: Any) -> Any:
 
 def matrix(given: Any) -> Any:
     """A CasADi matrix from one, from a NumPy array, or from (nested) sequences of symbols and numbers."""
-    import casadi
+    casadi = extra("casadi")
 
     if isinstance(given, casadi.SX):
         return given
@@ -72,7 +73,7 @@ def matrix(given: Any) -> Any:
 
 
 def _items(row: Any) -> list[Any]:
-    import casadi
+    casadi = extra("casadi")
 
     if isinstance(row, casadi.SX | casadi.DM):
         return [row[i] for i in range(row.numel())]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.rigid import quiet
 
 # The core's operations, in the order of `enum class Op` in core/formula/tape.hpp.
@@ -48,7 +49,7 @@ def trace(
     Raises ModelError when the function cannot be traced, saying what to do instead: `what` it is, and which `columns` a
     table in its place would have.
     """
-    import casadi
+    casadi = extra("casadi")
 
     remedy = REMEDY.format(what=what, columns=", ".join(columns))
 
@@ -74,7 +75,7 @@ def trace(
 
 def from_expression(symbols: Any, expression: Any, remedy: str) -> Tape:
     """Tape of an SX expression of a vector of symbols; raises ModelError when it holds others, too."""
-    import casadi
+    casadi = extra("casadi")
 
     own = {symbols[i].element_hash() for i in range(symbols.numel())}
     others = [symbol.name() for symbol in casadi.symvar(expression) if symbol.element_hash() not in own]
@@ -85,7 +86,7 @@ def from_expression(symbols: Any, expression: Any, remedy: str) -> Tape:
 
 def instructions(function: Any) -> Iterator[tuple[str, list[int], list[int], float]]:
     """(operation, results, arguments, constant) of each instruction of a CasADi function of SX."""
-    import casadi
+    casadi = extra("casadi")
 
     names = {getattr(casadi, name): name[3:] for name in dir(casadi) if name.startswith("OP_")}
     for k in range(function.n_instructions()):

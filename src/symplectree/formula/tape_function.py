@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.postfix import Formula
 from symplectree.formula.run_tape import run_tape
 from symplectree.formula.tape import Tape
@@ -21,7 +22,7 @@ class TapeFunction:
 
     def __call__(self, *arguments: Any) -> Any:
         """Results for symbols as a CasADi column; for numbers as (outputs,), for arrays of one shape as (outputs, …)."""
-        import casadi
+        casadi = extra("casadi")
 
         if any(isinstance(argument, casadi.SX) for argument in arguments):
             inputs = casadi.vertcat(*(casadi.vec(casadi.SX(argument)) for argument in arguments))
@@ -51,7 +52,7 @@ def as_tape(function: Callable[..., Any], *sizes: int) -> Any:
 
     What is data already stays as it is, so that whoever reads it from a file gets the same tapes to the last bit.
     """
-    import casadi
+    casadi = extra("casadi")
 
     if isinstance(function, TapeFunction | Formula):
         return function

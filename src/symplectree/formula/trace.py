@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.pose_formula import REMEDY
 from symplectree.formula.rigid import matrix, quiet
 from symplectree.formula.tape import Tape, from_expression
@@ -11,7 +12,7 @@ from symplectree.formula.tape import Tape, from_expression
 
 def traced(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function gives for symbols, as a column; raises ModelError when it cannot be traced."""
-    import casadi
+    casadi = extra("casadi")
 
     try:
         with quiet():
@@ -34,7 +35,7 @@ def untraceable(error: Exception) -> ModelError:
 
 def tape_of(inputs: list[Any], outputs: list[Any]) -> Tape:
     """The tape of some expressions, each written column by column, with common subexpressions shared."""
-    import casadi
+    casadi = extra("casadi")
 
     shared = casadi.cse([casadi.densify(casadi.SX(casadi.vertcat(*(casadi.vec(part) for part in outputs))))])[0]
     return from_expression(casadi.vertcat(*inputs), shared, REMEDY)

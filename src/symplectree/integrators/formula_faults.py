@@ -49,7 +49,7 @@ def element_fault(model: Model, q: Array, v: Array, ahead: float = 0.0) -> str |
         if not rows.tapes:
             continue
         tape = rows.tapes[ORDERS[rows.kind]]
-        own = q[rows.q] + (ahead * v[rows.v] if ahead else 0.0)
+        own = q[rows.q] + (ahead * v[rows.v] if ahead and len(rows.q) == len(rows.v) else 0.0)
         out = np.empty(tape.outputs)
         core.run_tape(tape, np.concatenate([own, v[rows.v]]), out)
         if not np.all(np.isfinite(out)):

@@ -9,6 +9,8 @@ import numpy as np
 from symplectree.integrators.forces import ForceSource
 from symplectree.lie import Array
 
+ROUGH = 2  # in the place of what was hit: no impact, but a step that was taken roughly
+
 
 class NativeRun:
     """A run with a state (q, x, activation) and a run of the core, `_native`; see `integrators.contract.Run`."""
@@ -19,6 +21,7 @@ class NativeRun:
     dt: float
     forces: ForceSource
     _native: Any
+    _rough: int = 0  # parts of steps that were taken roughly (core/integrators/contact_run.hpp)
 
     def _advance(self, first: int, steps: int, save_every: int, prescribed: Any, recording: Any) -> int:
         """Take `steps` steps of the core from number `first` on; how many were taken. Leaves the core's state in (q, x,
@@ -43,7 +46,10 @@ class NativeRun:
         return self._native
 
     def take_impacts(self) -> Array:
-        return np.reshape(self._native.take_impacts(), (-1, 11))
+        rows = np.reshape(self._native.take_impacts(), (-1, 11))
+        rough = rows[:, 1] == ROUGH
+        self._rough += int(np.count_nonzero(rough))
+        return rows[~rough]
 
     def memory(self) -> Any:
         return np.array(self._native.memory())

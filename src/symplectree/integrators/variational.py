@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from symplectree.constraints.dynamics import constraint_jacobian, velocities
+from symplectree.constraints.overlaps import overlaps
 from symplectree.dynamics import momenta
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.activation import acting
 from symplectree.integrators.cheapest_order import cheapest_order
 from symplectree.integrators.compositions import COMPOSITIONS, LOBATTO
+from symplectree.integrators.failure_causes import independent_constraints, prescribed_leap
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.native_run import NativeRun
@@ -36,8 +38,7 @@ FINEST = 20  # how often a step may be halved to be accurate
 # stages, which depends on the direction of time.
 LOOSEST = {12: 1e-5, 16: 1e-6}
 ROUNDING = 1e-16  # a tolerance below what can be reached, so that rounding ends the iteration
-LEAP = 0.5  # rad or m within one step, of a prescribed coordinate
-SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
+OVERLAP = 1e-6  # m or rad, at the start, that is worth a word
 COARSE = 0.6  # rad per step, above which the action "cayley" turns joints a tenth too slowly and more
 
 
@@ -211,7 +212,8 @@ class VariationalRun(NativeRun):
             options, prescribed = native_options(method, 1e-11), self.prescribed.indices
             self._native = core.variational_run(model.native, options, self._stages, prescribed, code)
         else:
-            self._native = core.collocation_run(model.native, native_options(method, ROUNDING, 2), method.order // 2)
+            options, shorter = native_options(method, ROUNDING, 2), native_options(method, 1e-11)
+            self._native = core.collocation_run(model.native, options, shorter, method.order // 2)
         self._native.reset(self.q, self.x, self.prescribed.rate(step * self.dt))
         self._native.set_activations(self.activation)
         if step > 0:
@@ -245,6 +247,10 @@ class VariationalRun(NativeRun):
         method = self.method
         usual = method.action == "cayley" and method.solver == "newton"
         return not self.has_stages and usual and not self.prescribed
+
+    def note_turn(self, turn: float) -> None:
+        """Steps that others took of this run turned a joint by so much [rad]."""
+        self._fastest = max(self._fastest, turn)
 
     def _turn(self) -> float:
         """The largest angle by which a joint turned in one step [rad]."""
@@ -288,6 +294,13 @@ class VariationalRun(NativeRun):
 
     def remarks(self) -> list[str]:
         said, turn = [], self._turn()
+        if deep := overlaps(self.model, self._start, OVERLAP):
+            worst = sorted(deep, key=lambda what: -deep[what])
+            more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
+            said.append(
+                f"at the start {', '.join(worst[:3])}{more}: what overlaps stays so deep or comes out, and is never pushed "
+                "apart; start elsewhere, or leave the contact or limit out"
+            )
         if self.model.step_code is not None and not self._specialised():
             said.append(
                 "the model's compiled step is that of action 'cayley', solver 'newton' and order 2 without prescribed "
@@ -299,6 +312,11 @@ class VariationalRun(NativeRun):
                 f"taken as two shorter ones each, down to {self._shortest_part():.3g} s; see Trajectory.substeps, take a "
                 "smaller dt, or give an accuracy instead: st.Variational(accuracy=1e-6)"
             )
+        if self._rough:
+            said.append(
+                f"in {self._rough} parts of steps the impulses of contact were not found: what approached at their ends "
+                "was stopped there, so that it may overlap a little; take a smaller dt, or less friction where things jam"
+            )
         if not self.has_stages and self.method.action == "cayley" and turn > COARSE:
             half = min(turn, np.pi) / 2
             said.append(
@@ -307,10 +325,11 @@ class VariationalRun(NativeRun):
                 "smaller dt, or action='exp'"
             )
         if lowered := self._native.lowered:
+            count = len(COMPOSITIONS[self.method.order]) if self._composed else self.method.order + 1
             said.append(
-                f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} under constraints "
-                f"or prescribed coordinates cannot take: {lowered} steps are of order 2, as "
-                f"{len(COMPOSITIONS[self.method.order])} shorter ones each; take a smaller dt for the full order"
+                f"dampers end motions within a step of dt = {self.dt:g}, which order {self.method.order} cannot take where "
+                f"constraints, prescribed coordinates or points that move turn what they act on: {lowered} steps are of "
+                f"order 2, as {count} shorter ones each; take a smaller dt for the full order"
             )
         if (feeding := self._native.feeding) >= 0:
             said.append(
@@ -337,24 +356,16 @@ class VariationalRun(NativeRun):
         """Of what the core's equations are: all velocities of the tree, and all rows."""
         return (*self.model.full.velocities, *self.model.full.rows)
 
-    def _leap(self, step: int) -> str:
-        """The prescribed coordinate that moves by far within a step, and what to do; nothing when none does."""
-        before, after = (self.prescribed.place(self.model.neutral, (step + k) * self.dt) for k in (0, 1))
-        moved = np.abs(after - before)
-        worst = int(np.argmax(moved))
-        if moved[worst] < LEAP:
-            return ""
-        return (
-            f"prescribed {self.model.coordinates[worst]!r} goes from {before[worst]:.6g} to {after[worst]:.6g} within this "
-            "step: prescribe a motion without jumps, or take a smaller dt"
-        )
-
     def _advice(self, step: int | None = None) -> str:
-        if step is not None and self.prescribed and (leap := self._leap(step)):
+        if (
+            step is not None
+            and self.prescribed
+            and (leap := prescribed_leap(self.model, self.prescribed, step, self.dt))
+        ):
             return leap
         if self._too_stiff():
             return "take a smaller dt, or action='midpoint', which suits stiff springs"
-        if self._rank(self.q) < self._rank(self._start):
+        if independent_constraints(self.model, self.q) < independent_constraints(self.model, self._start):
             return (
                 "the constraints become dependent here (a singular position, in which a mechanism may branch off or "
                 "lock); take a smaller dt, or keep away from it"
@@ -363,27 +374,22 @@ class VariationalRun(NativeRun):
             return "take a smaller dt, or prescribe a motion that the constraints let it make"
         return "take a smaller dt, or add damping where the motion is violent"
 
-    def _rank(self, q: Array) -> int:
-        """How many constraints are independent at q, more than nearly."""
-        if not self.model.rows:
-            return 0
-        sizes = np.linalg.svd(constraint_jacobian(self.model, q), compute_uv=False)
-        return int(np.count_nonzero(sizes > SINGULAR * sizes[0]))
-
     def _fault(self) -> str:
         return formula_fault(self.model, self.q, self.velocity(), self.dt)
 
     def failure(self, step: int) -> ConvergenceError:
         """The error for a step that could not be taken."""
-        halved = f", also after {self.method.substeps} halvings" if self.method.substeps else ""
+        count = FINEST if getattr(self.method, "accuracy", None) else self.method.substeps
+        halved = f", also after {count} halvings" if count else ""
+        residual, name = self._native.residual, self._names[self._native.worst]
         if self.has_stages:
             return ConvergenceError(
-                f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}; take a smaller dt, or "
-                f"order 2, which names the worst coordinate{self._fault()}",
+                f"the stages of step {step} (t = {step * self.dt:.6g} s) are not found{halved}, worst in {name!r}; "
+                f"{self._advice(step)}{self._fault()}",
                 step=step,
                 time=step * self.dt,
+                coordinate=name,
             )
-        residual, name = self._native.residual, self._names[self._native.worst]
         return ConvergenceError(
             f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
             f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice(step)}{self._fault()}",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.pose_formula import PoseFormula, PoseTape, pose_expressions, trace_pose
 from symplectree.formula.rigid import matrix, quiet
 from symplectree.formula.switches import jump, switch_tape
@@ -68,7 +69,7 @@ class SymbolicJoint(Joint):
     @cached_property
     def tapes(self) -> PoseFormula:
         """The pose and its derivatives as instructions; raises ModelError naming the joint."""
-        import casadi
+        casadi = extra("casadi")
 
         q = casadi.SX.sym("q", self.nq)
         try:
@@ -243,7 +244,7 @@ class SymbolicJoint(Joint):
 
     def _traced(self, q: Any) -> tuple[Any, Any]:
         """`pose` with checked shapes; raises ModelError."""
-        import casadi
+        casadi = extra("casadi")
 
         try:
             with quiet():

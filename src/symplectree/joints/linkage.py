@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.rigid import matrix, pose, rotation
 from symplectree.joints.contract import Joint, Step
 from symplectree.joints.formula import FormulaJoint, SymbolicJoint
@@ -56,7 +57,7 @@ class LinkageJoint(SymbolicJoint):
         side = -1.0 if crossed else 1.0
 
         def formula(q: Any) -> Any:
-            import casadi
+            casadi = extra("casadi")
 
             pin = casadi.vertcat(crank * casadi.cos(q), crank * casadi.sin(q))
             d = casadi.vertcat(ground, 0) - pin
@@ -102,7 +103,7 @@ class LinkageJoint(SymbolicJoint):
 
 
 def _column(function: Callable[[Any], Any], q: Any) -> Any:
-    import casadi
+    casadi = extra("casadi")
 
     return casadi.vec(matrix(function(q)))
 
@@ -129,7 +130,7 @@ def _step_pose(step: Step, q: Any) -> Any:
 
 def _quaternion_rotation(q: Any) -> Any:
     """Rotation (3 × 3) of a quaternion (w, x, y, z) of any length but zero."""
-    import casadi
+    casadi = extra("casadi")
 
     w, v = q[0], q[1:]
     n = casadi.dot(q, q)

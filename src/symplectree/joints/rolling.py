@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.tape_function import TapeFunction
 from symplectree.joints.formula import SymbolicJoint
 from symplectree.validation import is_positive, shown
@@ -58,7 +59,7 @@ class RollingJoint(SymbolicJoint):
 
     def pose(self, q: Any) -> tuple[Any, Any]:
         """T = C₁ C₂⁻¹ with C = (tangent and normal, point) of each curve."""
-        import casadi
+        casadi = extra("casadi")
 
         (R1, x1), (R2, x2) = (_plane_frame(curve, q[0]) for curve in self.paths)
         R = R1 @ R2.T
@@ -67,7 +68,7 @@ class RollingJoint(SymbolicJoint):
 
     def check(self) -> None:
         super().check()
-        import casadi
+        casadi = extra("casadi")
 
         q = casadi.SX.sym("q")
         speeds = [casadi.norm_2(casadi.jacobian(curve(q), q)) for curve in self.paths]
@@ -90,7 +91,7 @@ def _circle(radius: float, rate: float, side: float) -> Callable[[Any], tuple[An
 
 
 def _plane_frame(curve: TapeFunction, q: Any) -> tuple[Any, Any]:
-    import casadi
+    casadi = extra("casadi")
 
     f = curve(q)
     t = casadi.jacobian(f, q)

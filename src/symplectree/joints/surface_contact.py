@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symplectree.errors import ModelError
+from symplectree.extras import extra
 from symplectree.formula.frames import shape_operator, surface_frame
 from symplectree.formula.rigid import inverse, pose, rotation
 from symplectree.formula.tape_function import TapeFunction
@@ -52,7 +53,7 @@ class SurfaceContactJoint(SymbolicJoint):
     def bending(self) -> TapeFunction:
         """How the gap between the surfaces bends around the contact: E₁₁, E₁₂, E₂₂ [1/m] of ½ xᵀE x along the normal, in
         the axes of the first surface's frame, as a function of the coordinates."""
-        import casadi
+        casadi = extra("casadi")
 
         q = casadi.SX.sym("q", self.size())
         II, other = (shape_operator(sheet, q[2 * i], q[2 * i + 1]) for i, sheet in enumerate(self.sheets))

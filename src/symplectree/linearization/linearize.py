@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from threading import get_ident
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from symplectree.linearization.activation_step import ActivationStep
 from symplectree.linearization.linearization import Linearization
 from symplectree.linearization.parameters import Quantity, effect_rows, quantities
 from symplectree.linearization.refusals import refuse_acting, refuse_couplings
+from symplectree.linearization.rows import has_rows, linearize_rows
 from symplectree.linearization.straight_paths import rates_of_straight_paths, straight_paths
 from symplectree.linearization.substeps import can_be_halved, in_halves, linearize_halves
 from symplectree.mechanism.model import Model
@@ -196,9 +196,14 @@ class Linearizer:
         """The step from (q, p) under constant forces u, as one row of `simulate(forces=…)`, and its first derivatives;
         `activation` as of `simulate`.
 
+        Of rows of states, (rows, nq) and (rows, nv), with one row of forces for all or one for each, every array of the
+        result has rows; trees go several states in each vector instruction.
+
         Raises ModelError for bad arguments, and ConvergenceError when the step has no solution.
         """
         fields = self._at(q, p, u) if activation is None else None
+        if fields is None and activation is None and has_rows(q, p):
+            return linearize_rows(self.model, self.method, self.dt, (q, p), u, self.at)
         if fields is None:
             return _looked_at(self.model, (q, p, activation), self.method, self.dt, forces=u)
         return _made(fields)
@@ -292,14 +297,11 @@ def _in_parameters(native: Any, chosen: list[Quantity], first: Array, rows: int)
     return of_state, of_multipliers
 
 
-_natives: WeakKeyDictionary[Model, dict[Any, Any]] = WeakKeyDictionary()
-
-
 def _ready(model: Model, method: Variational, dt: float) -> Any:
     """The core's function of (q, p, forces) for arrays that are ready: fields of a Linearization, or None."""
     import symplectree._core as core
 
-    known = _natives.setdefault(model, {})
+    known = model.linearizers
     key = (method, dt)
     if model.activations:
         return lambda q, p, forces: None
@@ -309,7 +311,7 @@ def _ready(model: Model, method: Variational, dt: float) -> Any:
             "multipliers": np.zeros(0), "multipliers_A": np.zeros((0, 2 * nv)), "multipliers_B": np.zeros((0, nf)),
             "by_prescribed": np.zeros((2 * nv, 0)), "by_parameters": np.zeros((2 * nv, 0)),
             "multipliers_by_parameters": np.zeros((rows, 0)), "parameters": (), "second": None, "hessian": None,
-            "weakly_active": (),
+            "weakly_active": (), "activation": np.zeros(0),
         }  # fmt: skip
         longest = np.inf if not method.divides else _longest_turn() if method.accuracy is None else -1.0
         native = _native(model, method, dt, (), [])
@@ -321,7 +323,7 @@ def _native(model: Model, method: Variational, dt: float, prescribed: tuple[int,
     """The core's linearizer, kept for the next call with the same model, method and step."""
     import symplectree._core as core
 
-    known = _natives.setdefault(model, {})
+    known = model.linearizers
     key: Any = (method, dt, prescribed)
     if chosen:  # these take a second call, so that each thread needs its own
         key = (*key, get_ident(), *(quantity.name for quantity in chosen))
