@@ -99,8 +99,8 @@ def _bodies(model: Model) -> Iterator[str]:
         radius = float(np.sqrt(np.abs(model.inertia[body]).max() / mass))
         if 0 < WIDE * reach < radius:
             yield (
-                f"the inertia of {name!r} is that of {mass:.6g} kg at {radius:.3g} m from the centre of mass, but no joint, "
-                f"frame or shape of the mechanism is farther than {reach:.3g} m from one: another unit than kg·m²?"
+                f"the inertia of {name!r} is that of {mass:.6g} kg at {radius:.3g} m from the centre of mass, but no "
+                f"joint, frame or shape of the mechanism is farther than {reach:.3g} m from one: another unit than kg·m²?"
             )
 
 
