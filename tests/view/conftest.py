@@ -50,9 +50,14 @@ class Page:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.console: list[str] = []
+        self.page.on("console", lambda message: self.console.append(message.text))
 
     def open(self, url: str) -> None:
         self.page.goto(url + "?fixedDpr=1")
+        self._ready()
+
+    def _ready(self) -> None:
         self.page.wait_for_selector(DRAWING)
         # What viser says about missing graphics cards would lie over the drawing, and go by itself.
         self.page.add_style_tag(content="[class*='mantine-Notification'] { display: none !important; }")
@@ -64,6 +69,17 @@ class Page:
     def has(self) -> int:
         """How many pixels of the drawing are strongly coloured: the mechanism is, the grid and the ground are not."""
         return int((np.ptp(self.pixels(), axis=2) > 60).sum())
+
+    def wait_for_mechanism(self, pixels: int = 500) -> None:
+        """Until it is in the picture; once more from the start where a busy machine lost the drawing's context."""
+        try:
+            self.wait_until(lambda: self.has() > pixels, "the mechanism in the picture")
+        except AssertionError:
+            if not any("context lost" in text.lower() for text in self.console):
+                raise
+            self.page.reload()
+            self._ready()
+            self.wait_until(lambda: self.has() > pixels, "the mechanism in the picture of the second try")
 
     def steady(self) -> np.ndarray:
         """What the drawing shows once it has come to rest."""
@@ -85,7 +101,8 @@ class Page:
             if condition():
                 return
             self.page.wait_for_timeout(500)
-        raise AssertionError(f"{what} did not happen within {seconds} s")
+        said = "; ".join(self.errors + self.console[-5:])
+        raise AssertionError(f"{what} did not happen within {seconds} s; the page said: {said or 'nothing'}")
 
 
 @pytest.fixture

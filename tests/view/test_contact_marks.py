@@ -130,7 +130,7 @@ def test_the_film_has_arrows_a_floor_and_shadows(boxes):
 def test_a_page_shows_arrows_and_their_legend(boxes, page, tmp_path, contacts):
     path = boxes[:60].to_html(tmp_path / "boxes.html", contacts=contacts)
     page.open(path.as_uri())
-    page.wait_until(lambda: page.has() > 500, "the mechanism in the picture")
+    page.wait_for_mechanism()
     words = page.page.locator(".words").all_inner_texts()
     assert any("contact slides" in text for text in words) == contacts
     assert any("arrow of" in text for text in words) == contacts

@@ -13,7 +13,7 @@ from symplectree.view.stage import FilmStage
 def test_the_file_plays_offline_and_moves_with_its_time_bar(swing, tmp_path, page):
     path = swing.to_html(tmp_path / "swing.html", trails=["tip"], title="a swing & more", speed=0.05)
     page.open(path.as_uri())
-    page.wait_until(lambda: page.has() > 500, "the mechanism in the picture")
+    page.wait_for_mechanism()
     assert page.page.title() == "a swing & more"
 
     # It plays by itself; then its time bar, further on (back takes half a minute where no graphics card helps).
@@ -46,7 +46,7 @@ def test_shadows_fall_on_the_ground(tmp_path, page, size):
     model = m.build()
     still = st.Trajectory(model, np.array([0.0, 60.0]), np.zeros((2, 1)), v=np.zeros((2, 1)))
     page.open(f"file://{still.to_html(tmp_path / 'ball.html', view=(20, 30))}")
-    page.wait_until(lambda: page.has() > 2000, "the ball")
+    page.wait_for_mechanism(pixels=2000)
 
     def shaded() -> float:
         pixels = page.pixels()

@@ -36,7 +36,7 @@ def wait_until(condition, seconds=20.0):
 
 def test_a_person_pulls_pauses_and_resets(running, page):
     page.open(running.url)
-    page.wait_until(lambda: page.has() > 200, "the mechanism in the picture")
+    page.wait_for_mechanism(pixels=200)
     assert page.page.get_by_text("real-time factor").first.is_visible()
     page.page.get_by_role("button", name="Pause").click()
     page.wait_until(lambda: not running.playing, "a pause")

@@ -34,7 +34,7 @@ def shade_ends(page) -> list[float]:
 def test_the_page_shows_moves_and_plots(viewer, page):
     page.open(viewer.url)
     page.page.wait_for_selector(".u-over")
-    page.wait_until(lambda: page.has() > 500, "the mechanism in the picture")
+    page.wait_for_mechanism()
     assert page.page.get_by_text("energy [J]").first.is_visible()
     assert page.page.get_by_text("coordinates [rad]").first.is_visible()
     first = page.steady()
