@@ -80,18 +80,16 @@ class Contact(Element):
 
     def _shapes(self, into: Lowering, which: str, given: Any) -> list[int]:
         """Indices of the shapes that are meant."""
-        shapes = into.shapes
         if given == ALL:
-            found = list(range(len(shapes)))
+            found = list(range(len(into.shapes)))
         elif isinstance(given, str):
-            found = [i for i, shape in enumerate(shapes) if shape.name == given]
-            found = found or [i for i, shape in enumerate(shapes) if shape.frame == given]
+            found = into.find_shapes(given)
             if not found and not self._is_frame(into, given):
                 raise ModelError(
                     f"{into.what}: {which}: no shape and no frame is named {given!r}; {_hint(into, given)}"
                 )
         else:
-            found = [i for i, shape in enumerate(shapes) if shape is given]
+            found = into.find_shapes(given)
             if not found and not hasattr(given, "kind"):
                 raise ModelError(
                     f"{into.what}: {which} is {shown(given)}; give a Shape, or the name of one or of a frame"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -204,6 +205,22 @@ class Lowering:
             names = ", ".join(f"'{name}.{i}'" for i in range(len(found)))
             raise ModelError(f"{self.what}: joint {name!r} has {len(found)} coordinates; name one of {names}")
         return found[0]
+
+    @cached_property
+    def _indices_of_shapes(self) -> dict[Any, list[int]]:
+        """Indices of the shapes with each identity, name and frame."""
+        found: dict[Any, list[int]] = {}
+        for i, shape in enumerate(self.shapes):
+            for key in (id(shape), ("name", shape.name), ("frame", shape.frame)):
+                found.setdefault(key, []).append(i)
+        return found
+
+    def find_shapes(self, given: Any) -> list[int]:
+        """Indices of a shape, of those of a name, or else of those of a frame."""
+        found = self._indices_of_shapes
+        if not isinstance(given, str):
+            return found.get(id(given), [])
+        return found.get(("name", given)) or found.get(("frame", given), [])
 
     def may_touch(self, i: int, k: int, *, neighbours: bool) -> bool:
         """Are two shapes on bodies that move against each other, and, unless they may be, on no neighbours in the tree?"""

@@ -1,5 +1,6 @@
 """From the description to the frozen Model: fold fixed frames, merge masses, number coordinates, check everything."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -246,12 +247,13 @@ def _lower_elements(
         except ModelError as error:
             raise ModelError(f"a {shape.kind} of Mechanism.shapes: {error}") from None
     lowered: dict[str, Element] = {}
+    names = _NewNames(mechanism)
     for given in mechanism.elements:
         if not isinstance(given, Element):
             raise ModelError(
                 f"{shown(given)} was added to the mechanism, but is no element such as Spring{_hint(given)}"
             )
-        name = given.name if given.name is not None else _new_name(given, mechanism, lowered)
+        name = given.name if given.name is not None else names.of(given)
         if not isinstance(name, str) or not name:
             raise ModelError(f"the name of a {type(given).__name__} is {name!r}; give a text")
         check_name(type(given).__name__, name)
@@ -276,7 +278,16 @@ def _hint(given: Any) -> str:
     return ""
 
 
-def _new_name(element: Element, mechanism: Mechanism, lowered: dict[str, Element]) -> str:
-    taken = {str(getattr(e, "name", "")) for e in mechanism.elements} | lowered.keys()
-    base = type(element).__name__.lower()
-    return next(name for i in range(1, len(taken) + 2) if (name := f"{base}{i}") not in taken)
+class _NewNames:
+    """Names of elements that were given none, of their kind and the first number that no other has: "spring2"."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._given = {str(getattr(e, "name", "")) for e in mechanism.elements}
+        self._last: Counter[str] = Counter()
+
+    def of(self, element: Element) -> str:
+        kind = type(element).__name__.lower()
+        self._last[kind] += 1
+        while f"{kind}{self._last[kind]}" in self._given:
+            self._last[kind] += 1
+        return f"{kind}{self._last[kind]}"
