@@ -1,54 +1,80 @@
 // Impacts of a ContactRun: when they are, and what they do to momenta.
 #include <cmath>
 
+#include "integrators/before_impulse.hpp"
 #include "integrators/contact_run.hpp"
 
 namespace symplectree {
 namespace {
 
 constexpr std::size_t kMost = 1000000;  // impacts that are remembered
+constexpr double kInstant = 1e-14;      // gaps that are those of the instant of an impact [m or rad]
+
+// Of g + r x + c x², which is positive at T < 0 and negative at 0, between these.
+double parabola_root(double g, double r, double c, double T) {
+  const double root = std::sqrt(std::max(0.0, r * r - 4 * c * g)), sum = -0.5 * (r + std::copysign(root, r));
+  for (const double x : {sum / c, g / sum})
+    if (x > T && x < 0) return x;
+  return 0.5 * T;
+}
 
 }  // namespace
 
+bool ContactRun::fly(const Span& span) {
+  std::fill(change_.begin(), change_.end(), 0.0);
+  return run_->step(span.t, span.h, BeforeImpulse(*span.forces, span.t, change_), span.motion);
+}
+
+ContactRun::Approach ContactRun::nearest(const std::vector<Unilateral>& parts) {
+  const double* q = state().q.data();
+  Approach found;
+  const Unilateral* which = nullptr;
+  std::vector<Unilateral> held = parts;
+  for (Unilateral& u : held) {
+    unilateral_.hold(u, q, end_);
+    if (u.gap < found.gap || !which) found.gap = u.gap, which = &u;
+  }
+  row_.resize(3 * static_cast<std::size_t>(m_.nv));
+  unilateral_.jacobian(*which, end_, row_.data());
+  run_->velocity(v_.data());
+  found.rate = 0, found.noise = unilateral_.noise(*which, q, end_);
+  for (int j = 0; j < m_.nv; ++j) found.rate += row_[j] * v_[j];
+  return found;
+}
+
+// Newton's method between bounds, from the root of the parabola through both ends with the rate at the later one.
 double ContactRun::find_impact(const Span& span, double from) {
   const std::vector<Unilateral> met = met_;
-  const auto least = [&](const double* q, const Workspace<double>& at) {
-    double gap = INFINITY;
-    for (Unilateral u : met) {
-      unilateral_.hold(u, q, at);
-      gap = std::min(gap, u.gap);
-    }
-    return gap;
-  };
-  double low = from, high = span.h, above = 0, below = least(state().q.data(), end_);
-  const auto gap_after = [&](double time) {
+  bool taken = true;
+  const auto after = [&](double time) {
     run_->go_back(start_);
-    if (time == 0) return place(start_.q.data(), end_), least(start_.q.data(), end_);
-    if (!take(span.part(0, time), true)) return std::nan("");
-    return least(state().q.data(), end_);
+    const Span part = span.part(0, time);
+    taken = time == 0 || (active_.empty() ? fly(part) : take(part, true));
+    if (!taken) return Approach{};
+    place(state().q.data(), end_);
+    return nearest(met);
   };
-  above = gap_after(low);
-  for (double share = 0.5; !(above > kLeastOverlap) && share > 1e-6; share *= 0.5) {  // they have just moved apart
-    above = gap_after(from + share * (high - from));
-    low = from + share * (high - from);
+  double low = from, high = span.h;
+  const Approach end = nearest(met);
+  Approach begin = after(low);
+  for (double share = 0.5; taken && !(begin.gap > kLeastOverlap) && share > 1e-6; share *= 0.5) {
+    low = from + share * (high - from);  // they have just moved apart
+    begin = after(low);
   }
-  if (!(above > 0)) return -1;
-  double time = high, gap = below;
-  for (int k = 0, side = 0; k < 100; ++k) {  // the Illinois method
-    time = low + (high - low) * above / (above - below);
+  if (!taken || !(begin.gap > 0)) return -1;
+  const double T = low - high, c = (begin.gap - end.gap - end.rate * T) / (T * T);
+  double time = high + parabola_root(end.gap, end.rate, c, T), size = INFINITY;
+  for (int k = 0; k < 100; ++k) {
     if (!(time > low && time < high)) time = 0.5 * (low + high);
-    gap = gap_after(time);
-    if (std::isnan(gap)) return -1;
-    if (std::fabs(gap) <= 1e-14 || high - low <= 1e-15 * span.h) return time;
-    if (gap > 0) {
-      low = time, above = gap;
-      if (side == 1) below *= 0.5;
-      side = 1;
-    } else {
-      high = time, below = gap;
-      if (side == -1) above *= 0.5;
-      side = -1;
-    }
+    const Approach now = after(time);
+    if (!taken) return -1;
+    const double step = now.gap / now.rate;
+    const bool rounded = std::fabs(now.gap) <= std::max(kInstant, now.noise) || std::fabs(step) <= 1e-15 * span.h;
+    if (rounded || high - low <= 1e-15 * span.h) return time;
+    (now.gap > 0 ? low : high) = time;
+    const bool falls = now.rate < 0 && std::fabs(step) < 0.5 * size;
+    size = std::fabs(falls ? step : high - low);
+    time = falls ? time - step : 0.5 * (low + high);
   }
   return time;
 }
@@ -67,13 +93,14 @@ bool ContactRun::impact(const Span& span, double elapsed, double rest) {
   system_.rates(a_, moved);
   std::vector<ImpactPart> given;
   int at = 0;
-  stays_ = false;
+  stays_ = false, elastic_ = true;
   for (const Unilateral& part : parts) {
     const int n = unilateral_.rows(part);
     double e = unilateral_.restitution(part);
     // All bounces to come, were they to end within the step, are this one.
     if (e < 1 && moved[at] < 0 && -2 * e * u[at] <= -moved[at] * (1 - e) * rest) e = 0;
     stays_ = stays_ || (u[at] < 0 && e == 0);
+    elastic_ = elastic_ && (e == 1 || u[at] >= 0);
     given.push_back({n == 3 ? unilateral_.friction(part) : 0, e});
     at += n;
   }

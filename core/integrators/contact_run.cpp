@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "elements/element_forces.hpp"
+#include "integrators/before_impulse.hpp"
 #include "kinematics/configurations.hpp"
 #include "kinematics/poses_twists.hpp"
 #include "model/rows/all_rows.hpp"
@@ -15,29 +16,10 @@ constexpr double kSolved = 1e-11;  // of impulses, relative to the largest
 constexpr double kStill = 1e-13,
                  kStillInLoops = 1e-12;  // what may be left of gaps and displacements, where no less is found
 constexpr int kPatience = 3;             // iterations with a slope of steps before
-constexpr int kEvents = 16;              // impacts that are located in one step
+constexpr int kEvents = 16;              // impacts that are located in one step, where they take energy,
+constexpr int kElastic = 4096;           // and where they do not
 constexpr double kNear = 3e-11;          // what may be left where iterations no longer help [m or rad]
 constexpr int kHalvings = 5;             // of steps, at most, before they are taken roughly
-
-// Forces that do not see the impulse at a step's beginning: there they are those of the velocity without it.
-class BeforeImpulse final : public ForceSource {
- public:
-  BeforeImpulse(const ForceSource& own, double begin, const std::vector<double>& change)
-      : ForceSource(own.tau, own.inputs), own_(own), begin_(begin), change_(change), v_(change.size()) {}
-  bool varies() const override { return own_.varies(); }
-  void update(double t, const double* q, const double* v) const override {
-    if (t != begin_) return own_.update(t, q, v);
-    for (std::size_t j = 0; j < v_.size(); ++j) v_[j] = v[j] - change_[j];
-    own_.update(t, q, v_.data());
-  }
-  const ForceSource* means(double t, double h) const override { return own_.means(t, h); }
-
- private:
-  const ForceSource& own_;
-  double begin_;
-  const std::vector<double>& change_;
-  mutable std::vector<double> v_;
-};
 
 }  // namespace
 
@@ -79,7 +61,7 @@ bool ContactRun::step(double t, double h, const ForceSource& forces, const Presc
   if (trace_) trace_->clear();
   longest_ = std::max(longest_, std::fabs(h));
   const bool halves = std::fabs(h) > 1.001 * share_ * longest_, taken = advance({t, h, &forces, motion});
-  if (taken && (bare_ || !halves || !gains())) return true;
+  if (taken && (bare_ || !halves || !gains() || is_damped({t, h, &forces, motion}))) return true;
   forget_impacts();
   go_back(first_);
   active_ = before;  // for their impulses
@@ -99,7 +81,7 @@ bool ContactRun::advance(const Span& whole) {
   added_ = energy_ = held_ = 0;
   double elapsed = 0;      // of `left`, where the last impact was, of a step that is taken as a whole
   bool reflected = false;  // is `start_` where a reflected motion would have begun?
-  for (int event = 0;; ++event) {
+  for (int event = 0, elastic = 0;;) {
     if (!reflected && !find_closed() && located_) {  // they touch and approach: an impact at once
       if (!impact(left, 0, left.h)) return false;
       find_closed();
@@ -122,6 +104,8 @@ bool ContactRun::advance(const Span& whole) {
     met_ = met;
     note_stage(ContactStage::Kind::Located, start_, time);
     if (!impact(left, time, left.h - time)) return false;
+    elastic_ ? ++elastic : ++event;
+    if (elastic > kElastic) return false;
     if (flight && !stays_ && conservative_ && !left.forces->varies() && !dynamics_.has_prescribed()) {
       const Span back = left.part(time, -time);
       note_stage(ContactStage::Kind::Back, state(), -time);

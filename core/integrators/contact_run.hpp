@@ -66,6 +66,8 @@ class ContactRun final : public Run {
   bool take_roughly(const Span& whole);
   // Did contact add energy in this step?
   bool gains() const;
+  // Is it no more than strong dampers (end_damping.hpp) took in between of what the first kick added?
+  bool is_damped(const Span& whole) { return added_ <= held_ && run_->is_strong(whole.t, whole.h, *whole.forces); }
   // Those of the present step.
   void forget_impacts();
   // Who touches at the present state, and who always rubs; false where something that touches approaches.
@@ -76,6 +78,13 @@ class ContactRun final : public Run {
   // The step from `start_` with impulses at its beginning; false where there is none. What overlaps at its end besides
   // is left in `met_`, or, unless `only_closed`, gets impulses as well.
   bool take(const Span& span, bool only_closed);
+  // The least gap of these at the present state, whose poses are in `end_`, its rate, and what rounding makes of it.
+  struct Approach {
+    double gap = 0, rate = 0, noise = 0;
+  };
+  Approach nearest(const std::vector<Unilateral>& parts);
+  // The step of the other run, from `start_`, where nothing acts.
+  bool fly(const Span& span);
   // From `start_`, to where the first of `met_` touches, after `from` at least; how long that takes, negative where
   // that is not found.
   double find_impact(const Span& span, double from);
@@ -119,14 +128,14 @@ class ContactRun final : public Run {
   const ForceSource* forces_ = nullptr;  // of the last step
   std::vector<std::pair<Unilateral, double>> bounces_;
   std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
-  bool stays_ = false;                      // did the last impact leave something at rest?
+  bool stays_ = false, elastic_ = false;    // did the last impact leave something at rest; did it take no energy?
   bool known_ = false, built_ = false;      // is active_ that of the present state; is system_ that of active_?
   ConeProblem problem_;
   Impact impact_;
   ContactSystem system_;  // of active_ where `built_`
   ImpulseSlope slope_;
   std::vector<double> x_, y_, last_x_, last_y_, rates_;
-  std::vector<double> impulse_, moved_, v_, a_, change_, v0_;
+  std::vector<double> impulse_, moved_, v_, a_, change_, v0_, row_;
 };
 
 }  // namespace symplectree

@@ -132,3 +132,18 @@ def test_what_overlaps_at_the_start_is_named_with_its_depth():
     m.add(st.Contact("knob", "table"), st.JointLimit("hip", lower=0.2))
     with pytest.warns(UserWarning, match=r"at the start knob is 150 mm in table, hip is 0\.1 beyond its limit"):
         st.simulate(m.build(), {"hip": 0.1}, duration=0.01, dt=0.01)
+
+
+def test_elastic_balls_keep_their_energy_however_many_meet_in_a_step():
+    """64 balls that fall on a floor and on each other: dozens of impacts in steps as long as these."""
+    m, start = st.Mechanism(), {}
+    m.shapes.append(st.Shape("world", "plane", (0, 0)))
+    for i, j, k in np.ndindex(4, 4, 4):
+        name = f"ball {i}{j}{k}"
+        m.world.link(name, st.Free(name), mass=1.0, inertia=(0.1,) * 3)
+        m.shapes.append(st.Shape(name, "sphere", 0.5))
+        start[name] = [1.1 * i + 0.01 * k, 1.1 * j - 0.013 * k, 1.5 + 1.1 * k, 1, 0, 0, 0]
+    m.add(st.Contact("*", "*", restitution=1.0))
+    traj = st.simulate(m.build(), start, duration=4, dt=0.1)
+    assert np.unique(np.ceil(traj.impacts.t / 0.1), return_counts=True)[1].max() > 40
+    np.testing.assert_allclose(traj.energy, traj.energy[0], rtol=1e-12)

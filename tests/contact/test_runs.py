@@ -282,3 +282,23 @@ def test_tables_of_contacts_and_impacts():
         traj.contacts["bal"]
     some = traj[50:80]
     assert np.all((some.impacts.t >= some.t[0]) & (some.impacts.t <= some.t[-1]))
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("damping", [1e2, 1e4, 1e6, 1e9])
+def test_strong_dampers_are_no_gain_of_energy(damping, order):
+    """Of a finger pressed on the floor: what dampers take between the impulses of a step is not what these add."""
+    m = st.Mechanism()
+    body = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.1,) * 3}
+    upper = m.world.link("upper", st.Revolute("a", axis="y"), **body)
+    upper.link("lower", st.Revolute("b", axis="y"), at=(0, 0, -1), **body).frame("tip", at=(0, 0, -1))
+    floor = np.eye(4)
+    floor[2, 3] = -1.6
+    m.shapes += [st.Shape("tip", "sphere", 0.05), st.Shape("world", "plane", (0, 0), pose=floor)]
+    m.add(st.Contact("tip", "world", friction=0.5), st.JointDamper("b", damping))
+    m.add(st.JointSpring("a", 100.0, rest=0.9), st.JointSpring("b", 50.0, rest=-2.0))
+    traj = st.simulate(
+        m.build(), {"a": 1.4, "b": -1.2}, v0={"a": -3.0}, duration=1, dt=0.005, method=st.Variational(order=order)
+    )
+    assert traj.substeps.sum() < 10
+    assert np.diff(traj.energy).max() < 1e-3

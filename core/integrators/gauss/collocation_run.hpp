@@ -40,8 +40,7 @@ class CollocationRun final : public Run {
 
   void set_prescribed(const std::vector<char>&) override {}  // prescribed coordinates take a composition
   void reset(const double* q, const double* p, const double*) override {
-    std::copy(q, q + m_.nq, state_.q.begin());
-    std::copy(p, p + m_.nv, state_.x.begin());
+    std::copy(q, q + m_.nq, state_.q.begin()), std::copy(p, p + m_.nv, state_.x.begin());
     known_ = measured_ = 0;
   }
 
@@ -59,6 +58,7 @@ class CollocationRun final : public Run {
     return find_stages(t, h, forces);
   }
 
+  bool is_strong(double, double h, const ForceSource&) override { return damped_ && h * newton_.fastest() > kStiff; }
   // v = M(q)⁻¹ p.
   void velocity(double* v) override { one_.velocity(state_.q.data(), state_.x.data(), v); }
   double unresolved_energy(double scale) override { return unresolved(scale); }
