@@ -136,6 +136,25 @@ def test_inertials_that_say_half_are_repaired_and_named(tmp_path):
         st.loads(text, "urdf", inertia="strict")
 
 
+def test_joints_that_move_no_mass_are_held_and_named(tmp_path):
+    """Fingers without mass on an arm; a knob that a heavy slide mimics turns."""
+    links = [link("base"), link("arm", INERTIAL), *(link(n, "") for n in ("wrist", "left", "right", "knob"))]
+    links.append(link("slide", INERTIAL))
+    mimic = '<mimic joint="{}" multiplier="2"/>'
+    joints = (
+        joint("shoulder", "continuous", "base", "arm") + joint("roll", "fixed", "arm", "wrist")
+        + joint("a", "revolute", "wrist", "left") + joint("b", "prismatic", "wrist", "right", mimic.format("a"))
+        + joint("k", "continuous", "base", "knob") + joint("s", "prismatic", "base", "slide", mimic.format("k"))
+    )  # fmt: skip
+    text = urdf(*links, joints=joints)
+    with pytest.warns(UserWarning, match=r"fixed: joints that move no mass \('a', 'b'\)") as caught:
+        model = st.loads(text, "urdf").build()
+    assert len(caught) == 1 and sorted(model.coordinates) == ["k", "s", "shoulder"]
+    assert {"left", "right"} <= set(model.frames)
+    with pytest.raises(st.ModelError, match="'b' moves no mass"):
+        st.loads(text.replace(mimic.format("a"), ""), "urdf", inertia="strict").build()
+
+
 def test_density_gives_links_without_mass_that_of_their_shapes(tmp_path):
     write_stl(tmp_path / "t.stl")
     mesh = '<collision><origin xyz="0 0 1"/><geometry><mesh filename="t.stl" scale="1 2 1"/></geometry></collision>'
@@ -145,8 +164,8 @@ def test_density_gives_links_without_mass_that_of_their_shapes(tmp_path):
     links = [link("base"), link("a", mesh + ball + seen), link("b", box), link("c")]
     joints = "".join(joint(f"q{name}", "continuous", "base", name) for name in "abc")
     path = in_file(tmp_path, urdf(*links, joints=joints), "r.urdf")
-    with pytest.raises(st.ModelError, match="'qb' moves no mass"):
-        load_quietly(path).build()
+    with pytest.warns(UserWarning, match=r"move no mass .'qa', 'qb'.*density="):
+        assert st.load(path).build().coordinates == ("qc",)
     model = load_quietly(path, density=500.0).build()
     volume = 0.3 * 0.4 * 0.4 / 6 + 4 / 3 * np.pi * 0.1**3
     np.testing.assert_allclose(model.mass, [500 * volume, 500 * 0.2 * 0.4 * 0.6, 1], rtol=1e-6)

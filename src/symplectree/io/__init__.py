@@ -43,7 +43,8 @@ def load(
     eliminate: of a robot: whether joints that mimic others (URDF's mimic, MJCF's equality joint) are to be no coordinates
         of the model, as `GearConstraint(…, eliminate=True)` says, in place of constraints.
     inertia: of a robot: "repair" replaces an inertia that no body can have by the nearest that one can (the same axes,
-        no principal moment above the sum of the others) and says so, by name; "strict" refuses the file.
+        no principal moment above the sum of the others), fixes joints of URDF that move no mass, and says so, by name;
+        "strict" refuses the file.
     density: [kg/m³] of a URDF's links without mass, which then have that of their collision shapes, or of what is seen.
     contact: of a robot: whether ranges of joints, dry friction and contacts of MJCF's geoms act, as the file says
         (`JointLimit`, `JointFriction`, `Contact`); False leaves them out. URDF does not say what its collision shapes

@@ -46,7 +46,7 @@ from symplectree.io.robots.masses import add_masses, without_mass
 from symplectree.io.robots.meshes import MeshFinder, Packages
 from symplectree.io.robots.old_settings import is_obsolete, modern_text
 from symplectree.io.robots.reading import Reading, listed
-from symplectree.io.robots.repair import mend_inertials
+from symplectree.io.robots.repair import hold_massless, mend_inertials
 from symplectree.io.robots.sensors import add_sensors
 from symplectree.io.robots.shape_masses import shape_masses
 from symplectree.io.robots.start_overlaps import start_overlaps
@@ -104,6 +104,8 @@ def read(
         if options.inertia == "repair":
             mended = mend_inertials(root)
         check_structure(root, filename)
+        if options.inertia == "repair" and options.density is None:
+            mended += hold_massless(root)
         spec = _spec(filename, data, said, root, text=physics_only(root))
     elif root.tag == "mujoco":
         if options.density is not None:

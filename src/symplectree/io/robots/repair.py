@@ -1,11 +1,11 @@
-"""What is mended of inertias that no body can have, and of inertials that say half."""
+"""What is mended of inertias that no body can have, of inertials that say half, and of joints that move no mass."""
 
 from collections import Counter
 from xml.etree import ElementTree
 
 import numpy as np
 
-from symplectree.io.robots.reading import Reading
+from symplectree.io.robots.reading import Reading, listed
 from symplectree.lie import Array
 
 TRIANGLE = np.array([[-1.0, 1, 1], [1, -1, 1], [1, 1, -1]])  # J₂ + J₃ − J₁ and so on, none below zero
@@ -56,3 +56,41 @@ def mend_inertials(robot: ElementTree.Element) -> list[str]:
                 ElementTree.SubElement(inertial, "inertia", moments)
                 done.append(f"link {name} is a point mass, as its inertial says no inertia")
     return [what + (f" ({count} times)" if count > 1 else "") for what, count in Counter(done).items()]
+
+
+def hold_massless(robot: ElementTree.Element) -> list[str]:
+    """Make joints of a URDF that move no mass fixed, in place; returns what was done.
+
+    A robot without any mass stays as it is; so do joints that mimic others which move mass, or are mimicked by such.
+    """
+    heavy = {link.get("name") for link in robot.findall("link") if _has_mass(link)}
+    joints = {joint.get("name"): joint for joint in robot.findall("joint")}
+    parent = {_end(joint, "child"): joint for joint in joints.values()}
+    moving_mass: set[str | None] = set()
+    for link in heavy:
+        while link in parent and parent[link].get("name") not in moving_mass:
+            moving_mass.add(parent[link].get("name"))
+            link = _end(parent[link], "parent")
+    held = {name for name, joint in joints.items() if name not in moving_mass and joint.get("type") != "fixed"}
+    mimics = [(name, mimic.get("joint")) for name, joint in joints.items() for mimic in joint.findall("mimic")]
+    mimics = [pair for pair in mimics if pair[1] in joints]
+    while tied := {end for pair in mimics for end in pair if end in held and not held.issuperset(pair)}:
+        held -= tied
+    if not heavy or not held:
+        return []
+    for name in held:
+        joints[name].set("type", "fixed")
+        for mimic in joints[name].findall("mimic"):
+            joints[name].remove(mimic)
+    names = listed([repr(name) for name in joints if name in held])
+    return [f"fixed: joints that move no mass ({names}), unless density=… gives their links that of their shapes"]
+
+
+def _end(joint: ElementTree.Element, which: str) -> str | None:
+    end = joint.find(which)
+    return None if end is None else end.get("link")
+
+
+def _has_mass(link: ElementTree.Element) -> bool:
+    numbers = [link.find("inertial/mass"), link.find("inertial/inertia")]
+    return any(float(text) != 0 for each in numbers if each is not None for text in each.attrib.values())
