@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dense/sum_of_products.hpp"
+
 namespace symplectree {
 
 ContactMatrix::ContactMatrix(const Model& m) : m_(m), tree_(m.size()), root_(m.nv) {
@@ -96,7 +98,7 @@ void ContactMatrix::form(const std::vector<Part>& parts, const double* J, const 
           const double *z = &Z_[static_cast<std::size_t>(i) * nv], *o = &Z_[static_cast<std::size_t>(j) * nv];
           double sum = 0;
           for (int c = 0; c < count; ++c)
-            for (int v = shared[c].low; v < shared[c].high; ++v) sum += z[v] * o[v];
+            sum += sum_of_products(z + shared[c].low, o + shared[c].low, shared[c].high - shared[c].low);
           W[n * i + j] = W[n * j + i] = sum;
         }
     }

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dense/sum_of_products.hpp"
+
 namespace symplectree {
 namespace {
 
 constexpr double kZero = 1e-15;  // a pivot, relative to the largest of its row before elimination
 
 // a ← a − f b
-inline void subtract(double* a, double f, const double* b, int n) {
+inline void subtract(double* __restrict a, double f, const double* __restrict b, int n) {
   for (int j = 0; j < n; ++j) a[j] -= f * b[j];
 }
 
@@ -117,16 +119,14 @@ void GroupedLu::solve(double* b) const {
     for (int i = f; i < f + n; ++i)
       for (int c = f; c < i; ++c) b[i] -= row(i)[c] * b[c];
     for (const int k : later_[g])
-      for (int i = first_[k]; i < first_[k] + count[k]; ++i)
-        for (int c = f; c < f + n; ++c) b[i] -= row(i)[c] * b[c];
+      for (int i = first_[k]; i < first_[k] + count[k]; ++i) b[i] -= sum_of_products(row(i) + f, b + f, n);
   }
   for (std::size_t k = order_.size(); k-- > 0;) {
     const int g = order_[k], f = first_[g];
     for (int i = f + count[g] - 1; i >= f; --i) {
       double sum = b[i];
-      for (const int h : later_[g])
-        for (int j = first_[h]; j < first_[h] + count[h]; ++j) sum -= row(i)[j] * b[j];
-      for (int j = i + 1; j < f + count[g]; ++j) sum -= row(i)[j] * b[j];
+      for (const int h : later_[g]) sum -= sum_of_products(row(i) + first_[h], b + first_[h], count[h]);
+      sum -= sum_of_products(row(i) + i + 1, b + i + 1, f + count[g] - i - 1);
       b[i] = sum * inverse_[i];
     }
   }

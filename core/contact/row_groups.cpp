@@ -1,5 +1,7 @@
 #include "contact/row_groups.hpp"
 
+#include "dense/sum_of_products.hpp"
+
 namespace symplectree {
 
 RowGroups RowGroups::whole(int rows) {
@@ -42,12 +44,7 @@ void RowGroups::multiply(const double* W, const double* x, const double* y0, dou
     for (int i = first[g]; i < first[g + 1]; ++i) {
       const double* row = W + static_cast<std::size_t>(n) * i;
       double sum = y0[i];
-      for_columns(g, [&](int j, int end) {
-        double even = 0, odd = 0;
-        for (; j + 1 < end; j += 2) even += row[j] * x[j], odd += row[j + 1] * x[j + 1];
-        if (j < end) even += row[j] * x[j];
-        sum += even + odd;
-      });
+      for_columns(g, [&](int j, int end) { sum += sum_of_products(row + j, x + j, end - j); });
       y[i] = sum;
     }
 }

@@ -20,10 +20,14 @@ struct RowGroups {
   // As many rows as the sizes of parts say, in groups by what of W (rows × rows, row by row) is not zero.
   static RowGroups of(const double* W, const std::vector<int>& sizes);
 
-  // f(g, first column, end) of each block in the rows of group g.
+  // f(first column, end) of what is not zero in the rows of group g; blocks side by side are one.
   template <class F>
   void for_columns(int g, F&& f) const {
-    for (int k = start[g]; k < start[g + 1]; ++k) f(first[others[k]], first[others[k] + 1]);
+    for (int k = start[g]; k < start[g + 1]; ++k) {
+      const int low = first[others[k]];
+      while (k + 1 < start[g + 1] && others[k + 1] == others[k] + 1) ++k;
+      f(low, first[others[k] + 1]);
+    }
   }
 
   // to ← factor · from, matrices of these groups.

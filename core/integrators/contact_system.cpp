@@ -1,5 +1,7 @@
 #include "integrators/contact_system.hpp"
 
+#include "dense/sum_of_products.hpp"
+
 namespace symplectree {
 
 void ContactSystem::build(const std::vector<Unilateral>& parts, const double* q, const Workspace<double>& at) {
@@ -24,9 +26,7 @@ void ContactSystem::build(const std::vector<Unilateral>& parts, const double* q,
   for (std::size_t i = 0; i < n; ++i) {
     velocity(q, &J[i * nv], column_.data());
     for (std::size_t k = 0; k < n; ++k) {
-      double sum = 0;
-      for (std::size_t j = 0; j < nv; ++j) sum += J[k * nv + j] * column_[j];
-      W[n * k + i] = sum;
+      W[n * k + i] = sum_of_products(&J[k * nv], column_.data(), m_.nv);
     }
   }
 }
@@ -46,9 +46,8 @@ void ContactSystem::impulse(const std::vector<double>& x, std::vector<double>& o
 }
 
 void ContactSystem::rates(const std::vector<double>& v, std::vector<double>& out) const {
-  out.assign(J.size() / m_.nv, 0.0);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    for (int j = 0; j < m_.nv; ++j) out[i] += J[i * m_.nv + j] * v[j];
+  out.resize(J.size() / m_.nv);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = sum_of_products(&J[i * m_.nv], v.data(), m_.nv);
 }
 
 }  // namespace symplectree

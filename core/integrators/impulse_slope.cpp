@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dense/sum_of_products.hpp"
+
 namespace symplectree {
 namespace {
 
@@ -17,7 +19,8 @@ void ImpulseSlope::keep_for(double h, const std::vector<Unilateral>& parts) {
 
 void ImpulseSlope::find(double h, const std::vector<Unilateral>& parts, const ContactSystem& system, Run& run) {
   const RowGroups& groups = system.groups;
-  const std::size_t n = groups.rows(), nv = n > 0 ? system.J.size() / n : 0;
+  const std::size_t n = groups.rows();
+  const int nv = n > 0 ? static_cast<int>(system.J.size() / n) : 0;
   numbers_.assign(n * n, 0.0), column_.resize(nv);
   h_ = h, parts_.clear();
   for (const Unilateral& u : parts) parts_.push_back(key(u));
@@ -27,11 +30,8 @@ void ImpulseSlope::find(double h, const std::vector<Unilateral>& parts, const Co
     if (!run.end_by_momentum(&system.J[i * nv], column_.data()))
       return groups.copy(system.W.data(), h, numbers_.data());
     groups.for_columns(g, [&](int k, int end) {
-      for (; k < end; ++k) {
-        double sum = 0;
-        for (std::size_t j = 0; j < nv; ++j) sum += system.J[k * nv + j] * column_[j];
-        numbers_[n * k + i] = sum;
-      }
+      for (; k < end; ++k)
+        numbers_[n * k + i] = sum_of_products(&system.J[static_cast<std::size_t>(k) * nv], column_.data(), nv);
     });
   }
 }
