@@ -29,11 +29,16 @@ void ConeProblem::begin(const std::vector<Part>& parts, const RowGroups& groups)
   const std::size_t n = rows_;
   if (!(groups_ == groups) || W.size() != n * n) {
     groups_ = groups;
-    lu_.plan(groups_);
-    W.assign(n * n, 0.0), y0.resize(n), free_.resize(n), held_.assign(n, -1);
-    for (auto* v : {&rho_, &y_, &rhs_, &jump_, &tried_, &next_, &best_, &centre_, &at_, &start_, &found_}) v->resize(n);
+    make_room();
   }
   x.assign(n, 0.0);
+}
+
+void ConeProblem::make_room() {
+  const std::size_t n = groups_.rows();
+  lu_.plan(groups_);
+  W.assign(n * n, 0.0), y0.resize(n), free_.resize(n), held_.assign(n, -1);
+  for (auto* v : {&rho_, &y_, &rhs_, &jump_, &tried_, &next_, &best_, &centre_, &at_, &start_, &found_}) v->resize(n);
   factored_ = false;
 }
 
@@ -207,7 +212,7 @@ void ConeProblem::assemble(double compliance) {
 bool ConeProblem::factorize(double compliance) {
   assemble(compliance);
   factored_ = lu_.factorize();
-  if (factored_) held_ = free_, held_slips_ = slips_.size();
+  if (factored_) held_ = free_, held_slips_ = slips_.size(), compliance_ = compliance;
   return factored_;
 }
 
@@ -262,7 +267,7 @@ bool ConeProblem::newton(Compliance soft, double tolerance, double stalled, int 
   best_ = at;
   int rises = 0;
   const double regular = std::max(soft.c, kRegular);
-  factored_ = false;
+  factored_ = factored_ && compliance_ == regular;
   for (int it = 0; it < most && r > tolerance; ++it) {
     ++iterations;
     const bool kept = r < kKeep && factored_;

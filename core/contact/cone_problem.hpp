@@ -52,7 +52,16 @@ class ConeProblem {
   double step(int row) const { return rho_[row]; }
 
   double scale() const { return scale_; }  // of impulses
-  int iterations = 0;                      // of Newton's method in the last solve
+
+  // The last factors, which serve the next problem of the same groups as far as they help.
+  template <class Memory>
+  void carry(Memory& memory) {
+    memory(groups_.first, groups_.start, groups_.others);
+    if (memory.reading()) make_room();
+    lu_.carry(memory);
+    memory(held_, held_slips_, factored_, compliance_);
+  }
+  int iterations = 0;  // of Newton's method in the last solve
 
  private:
   struct Row {
@@ -74,6 +83,7 @@ class ConeProblem {
     const double* centre = nullptr;
   };
 
+  void make_room();
   static int size(Kind kind) { return kind == Kind::Contact ? 3 : kind == Kind::Disc ? 2 : 1; }
   static int tangent(const Row& p) { return p.kind == Kind::Disc ? p.first : p.first + 1; }
   double radius(const Row& p, const double* at) const;
@@ -98,7 +108,8 @@ class ConeProblem {
   double scale_ = 0;
   std::vector<double> rho_, y_, rhs_, jump_, tried_, next_, best_, centre_, at_, start_, found_;
   GroupedLu lu_;
-  bool factored_ = false;         // is lu_ that of the last pieces?
+  bool factored_ = false;         // is lu_ that of the last pieces, with
+  double compliance_ = 0;         // this compliance? of this problem, or of one before
   std::vector<int> free_, held_;  // rows whose x is not given, each group from its first row on; those in lu_
   std::vector<Slip> slips_;
   std::size_t held_slips_ = 0;

@@ -25,6 +25,12 @@ class GroupedLu {
   // b ← A⁻¹ b, in the places of the rows.
   void solve(double* b) const;
 
+  // The factors, of a matrix of the same plan.
+  template <class Memory>
+  void carry(Memory& memory) {
+    memory(A_, inverse_, swap_, count);
+  }
+
  private:
   bool factorize_diagonal(int g);
 

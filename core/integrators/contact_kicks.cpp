@@ -81,30 +81,30 @@ bool ContactRun::project_end(double h, bool rough) {
   known_ = built_ = true;
   if (active_.empty()) return true;
   system_.build(active_, q1, begin_);
-  system_.begin(active_, h, problem_);
+  system_.begin(active_, h, end_problem_);
   run_->velocity(v_.data());
   system_.rates(v_, rates_);
   const double before_end = added_;
   for (double share = 1;; share = share > 1e-2 ? 0.5 * share : 0) {  // less restitution where energy would grow
-    problem_.y0 = rates_;
-    add_bounces(share, problem_.y0);
-    take_impulses(&Unilateral::end, problem_.x);
-    if (!problem_.solve()) {
+    end_problem_.y0 = rates_;
+    add_bounces(share, end_problem_.y0);
+    take_impulses(&Unilateral::end, end_problem_.x);
+    if (!end_problem_.solve()) {
       if (!rough) return false;
-      subdue(problem_.x, problem_.y0);
+      subdue(end_problem_.x, end_problem_.y0);
     }
-    added_ = before_end + work(rates_, problem_.x);
+    added_ = before_end + work(rates_, end_problem_.x);
     if (bounces_.empty() || !gains() || share == 0) break;
   }
-  system_.impulse(problem_.x, impulse_);
+  system_.impulse(end_problem_.x, impulse_);
   const std::vector<double> before = trace_ ? state().x : std::vector<double>();
   run_->kick(impulse_.data());
-  keep_impulses(problem_.x, &Unilateral::end);
-  y_.resize(problem_.x.size());
-  system_.groups.multiply(system_.W.data(), problem_.x.data(), problem_.y0.data(), y_.data());
+  keep_impulses(end_problem_.x, &Unilateral::end);
+  y_.resize(end_problem_.x.size());
+  system_.groups.multiply(system_.W.data(), end_problem_.x.data(), end_problem_.y0.data(), y_.data());
   if (trace_) {
     ContactStage stage{ContactStage::Kind::End, state().q, before, h};
-    stage.parts = active_, stage.x = problem_.x, stage.y = y_, stage.bounces = !bounces_.empty();
+    stage.parts = active_, stage.x = end_problem_.x, stage.y = y_, stage.bounces = !bounces_.empty();
     trace_->push_back(std::move(stage));
   }
   drop_separating(y_);

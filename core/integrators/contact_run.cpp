@@ -300,7 +300,7 @@ void ContactRun::carry(RunMemory& memory) {
     numbers.insert(numbers.end(), u.end, u.end + 3);
   }
   memory(numbers);
-  slope_.carry(memory);
+  slope_.carry(memory), problem_.carry(memory), end_problem_.carry(memory);
   if (!memory.reading()) return;
   active_.clear(), known_ = built_ = false;
   for (std::size_t k = 0; k + 9 <= numbers.size(); k += 9) {

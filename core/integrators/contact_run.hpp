@@ -130,7 +130,7 @@ class ContactRun final : public Run {
   std::vector<Unilateral> touching_, met_;  // at the end of the last step; what overlaps there without an impulse
   bool stays_ = false, elastic_ = false;    // did the last impact leave something at rest; did it take no energy?
   bool known_ = false, built_ = false;      // is active_ that of the present state; is system_ that of active_?
-  ConeProblem problem_;
+  ConeProblem problem_, end_problem_;       // at a step's beginning and at its end
   Impact impact_;
   ContactSystem system_;  // of active_ where `built_`
   ImpulseSlope slope_;
