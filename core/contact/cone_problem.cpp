@@ -290,7 +290,7 @@ bool ConeProblem::newton(Compliance soft, double tolerance, double stalled, int 
         break;
       }
     }
-    if (!(reached < 0.1 * r)) factored_ = false;
+    if (!(reached < 0.1 * r) && !(reached <= tolerance)) factored_ = false;
     if (kept && !(reached < r)) {
       measure(at, soft);
       continue;
