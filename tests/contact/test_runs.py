@@ -280,5 +280,9 @@ def test_tables_of_contacts_and_impacts():
     assert "impulse.z" in traj.impacts.to_dataframe().columns
     with pytest.raises(st.ModelError, match="'bal'"):
         traj.contacts["bal"]
+    np.testing.assert_array_equal(contacts.at(-1).force, contacts.at(100).force)
+    assert len(contacts.at(-1)) > 0
+    with pytest.raises(st.ModelError, match="no state 101 among 101"):
+        contacts.at(101)
     some = traj[50:80]
     assert np.all((some.impacts.t >= some.t[0]) & (some.impacts.t <= some.t[-1]))
