@@ -7,10 +7,18 @@
 #include "kinematics/poses_twists.hpp"
 
 namespace symplectree {
+namespace {
+
+// Pivots of rows that depend on others, relative to their natural size: where loops have come apart a little, dependent
+// rows are still found; and least ones, where masses are so unlike that others are as small.
+constexpr double kDependent = 1e-9, kFinest = 1e-14;
+constexpr double kMet = 1e-6;    // what a row may leave of its terms, and be one that depends on others
+constexpr int kRefinements = 3;  // of solutions with small pivots
+
+}  // namespace
 
 Constrained::Constrained(const Model& m)
-    : prescribed(m.nv), multipliers(m.rows), m_(m), structure_(m), rows_(structure_),
-      loops_(m, structure_, 1e-9),  // where loops have come apart a little, dependent rows are still found
+    : prescribed(m.nv), multipliers(m.rows), m_(m), structure_(m), rows_(structure_), loops_(m, structure_, kDependent),
       w_(m), inertia_(m.size()), force_(m.size()), bound_(m.size()), block_(m.size()), rhs_(m.nv), e_(m.rows),
       given_(m.nv) {
   for (int i = 1; i < m.size(); ++i)
@@ -101,8 +109,46 @@ void Constrained::finish(double* x) {
   system.rows_left = system.rows_right = &rows_, system.e = e_.data();
   std::copy(x, x + m_.nv, given_.begin());
   loops_.solve(system, x, multipliers.data());
+  if (m_.rows > 0 && unmet(x, loops_, e_) > kMet) solve_finely(system, x);
   for (int j = 0; j < m_.nv; ++j)
     if (prescribed[j]) x[j] = given_[j];
+}
+
+double Constrained::unmet(const double* x, const LoopSolver& loops, const std::vector<double>& e) {
+  const std::vector<Spatial<double>>& eta = loops.motions();
+  double largest = 0;
+  left_.resize(m_.rows);
+  for (int k = 0; k < m_.rows; ++k) {
+    double sum = -e[k], size = std::fabs(e[k]);
+    const auto add = [&](double term) { sum += term, size += std::fabs(term); };
+    for (int i = structure_.pull_start[k]; i < structure_.pull_start[k + 1]; ++i)
+      add(dot(rows_.pull[i].angular, eta[structure_.pull_body[i]].angular)),
+          add(dot(rows_.pull[i].linear, eta[structure_.pull_body[i]].linear));
+    for (int i = structure_.coefficient_start[k]; i < structure_.coefficient_start[k + 1]; ++i)
+      if (!prescribed[structure_.coefficient_v[i]]) add(rows_.coefficient[i] * x[structure_.coefficient_v[i]]);
+    left_[k] = -sum;
+    if (size > 0) largest = std::max(largest, std::fabs(sum) / size);
+  }
+  return largest;
+}
+
+void Constrained::solve_finely(LoopSystem system, double* x) {
+  if (!fine_) fine_ = std::make_unique<LoopSolver>(m_, structure_, kFinest);
+  std::vector<double> y(m_.nv), more(m_.nv), lambda(m_.rows), mu(m_.rows), nothing(m_.nv), left;
+  const double before = unmet(x, loops_, e_);
+  fine_->solve(system, y.data(), lambda.data());
+  double now = unmet(y.data(), *fine_, e_);
+  system.force = nullptr, system.rhs = nothing.data();
+  for (int k = 0; k < kRefinements && now > 0; ++k) {
+    left = left_, system.e = left.data();
+    fine_->solve(system, more.data(), mu.data());
+    for (int j = 0; j < m_.nv; ++j) y[j] += more[j];
+    for (int l = 0; l < m_.rows; ++l) lambda[l] += mu[l];
+    now = unmet(more.data(), *fine_, left) * now;
+  }
+  if (!(now < before)) return;
+  std::copy(y.begin(), y.end(), x);
+  multipliers = lambda;
 }
 
 }  // namespace symplectree

@@ -43,17 +43,22 @@ class Constrained {
 
   // Solve for the coordinates that are not prescribed; those that are keep their values in x.
   void finish(double* x);
+  // The largest part that a row leaves of its terms, of the solution x by which `loops` moved bodies; left_ ← e − G x.
+  double unmet(const double* x, const LoopSolver& loops, const std::vector<double>& e);
+  // Where rows with small pivots, which are none that depend on others, were left out: with these.
+  void solve_finely(LoopSystem system, double* x);
 
   const Model& m_;
   RowStructure structure_;
   RowValues rows_;
   LoopSolver loops_;
+  std::unique_ptr<LoopSolver> fine_;
   Workspace<double> w_;
   std::vector<Matrix6<double>> inertia_;
   std::vector<Spatial<double>> force_;
   std::vector<std::array<double, 2>> bound_;
   std::vector<std::array<double, 36>> block_;
-  std::vector<double> rhs_, e_, given_;
+  std::vector<double> rhs_, e_, given_, left_;
 };
 
 }  // namespace symplectree

@@ -1,11 +1,16 @@
 // Runs of the explicit methods of classical.hpp. Constraints hold their accelerations only (JM09 (36)).
 #include "integrators/classical.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "integrators/make_run.hpp"
 #include "integrators/state_dynamics.hpp"
 
 namespace symplectree {
 namespace {
+
+constexpr double kLargest = 1e100;  // beyond, a motion has come apart, and products of such numbers are not finite
 
 class ClassicalRun final : public Run {
  public:
@@ -45,9 +50,8 @@ class ClassicalRun final : public Run {
     prescribed_.place(motion.targets, q);
     for (int j = 0; prescribed_.any() && j < m_.nv; ++j)
       if (marks_[j]) v[j] = motion.rates[j];
-    double sum = 0;  // of zeros, unless something is not finite
-    for (int j = 0; j < m_.nv; ++j) sum += 0 * v[j];
-    return sum == 0;
+    const auto ends = [](double x) { return std::fabs(x) < kLargest; };
+    return std::all_of(state_.q.begin(), state_.q.end(), ends) && std::all_of(v, v + m_.nv, ends);
   }
 
   void velocity(double* v) override { std::copy(state_.x.begin(), state_.x.end(), v); }

@@ -7,8 +7,10 @@
 namespace symplectree {
 namespace {
 
-constexpr double kGain = 1e-5;  // what kicks may add to the energy in a step, of the kinetic one,
-constexpr double kRise = 0.1;   // and of what the first of them adds
+constexpr double kGain = 1e-5;    // what kicks may add to the energy in a step, of the kinetic one,
+constexpr double kRise = 0.1;     // and of what the first of them adds
+constexpr double kBounce = 1e-9;  // what they may add where something bounces, of the kinetic energy,
+constexpr double kShare = 1e-6;   // and how near that is met by taking a share of the bounces
 
 }  // namespace
 
@@ -85,7 +87,7 @@ bool ContactRun::project_end(double h, bool rough) {
   run_->velocity(v_.data());
   system_.rates(v_, rates_);
   const double before_end = added_;
-  for (double share = 1;; share = share > 1e-2 ? 0.5 * share : 0) {  // less restitution where energy would grow
+  for (double low = 0, high = 1, share = 1;;) {  // less restitution where energy would grow
     end_problem_.y0 = rates_;
     add_bounces(share, end_problem_.y0);
     take_impulses(&Unilateral::end, end_problem_.x);
@@ -94,7 +96,11 @@ bool ContactRun::project_end(double h, bool rough) {
       subdue(end_problem_.x, end_problem_.y0);
     }
     added_ = before_end + work(rates_, end_problem_.x);
-    if (bounces_.empty() || !gains() || share == 0) break;
+    if (bounces_.empty() || share == 0) break;
+    const bool grows = added_ > kBounce * energy_;
+    if (!grows && (share == 1 || high - share < kShare)) break;
+    (grows ? high : low) = share;
+    share = high - low < kShare ? low : 0.5 * (low + high);
   }
   system_.impulse(end_problem_.x, impulse_);
   const std::vector<double> before = trace_ ? state().x : std::vector<double>();

@@ -60,7 +60,7 @@ bool ContactRun::step(double t, double h, const ForceSource& forces, const Presc
   forget_impacts();  // of steps that were not to be
   if (trace_) trace_->clear();
   longest_ = std::max(longest_, std::fabs(h));
-  const bool halves = std::fabs(h) > 1.001 * share_ * longest_, taken = advance({t, h, &forces, motion});
+  const bool halves = !last_ && std::fabs(h) > 1.001 * share_ * longest_, taken = advance({t, h, &forces, motion});
   if (taken && (bare_ || !halves || !gains() || is_damped({t, h, &forces, motion}))) return true;
   forget_impacts();
   go_back(first_);

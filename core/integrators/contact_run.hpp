@@ -44,7 +44,10 @@ class ContactRun final : public Run {
   void go_back(const RunState& state) override;
   void kick(const double* impulse) override { run_->kick(impulse); }
   double unresolved_energy(double scale) override { return run_->unresolved_energy(scale); }
-  void limit_unresolved(double energy, double scale) override { run_->limit_unresolved(energy, scale); }
+  void limit_unresolved(double energy, double scale) override {
+    run_->limit_unresolved(energy, scale);
+    last_ = energy == 0;
+  }
   void carry(RunMemory& memory) override;
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return run_->report(); }
@@ -113,8 +116,9 @@ class ContactRun final : public Run {
   const Model& m_;
   std::unique_ptr<Run> run_;
   bool located_, conservative_, bare_;
-  double share_;      // of the longest step, of those that are not halved any more
-  double begun_ = 0;  // when the present step began
+  bool last_ = false;  // is the present step one that nobody halves any more?
+  double share_;       // of the longest step, of those that are not halved any more
+  double begun_ = 0;   // when the present step began
   double longest_ = 0;
   double added_ = 0, held_ = 0;  // by the kicks of this step, where nothing was hit in it, and by the first of them
   double energy_ = 0;            // kinetic, before

@@ -9,12 +9,23 @@
 #include "model/rows/joint_spring.hpp"
 
 namespace symplectree {
+namespace {
+
+constexpr double kHeld = 1e-6;  // accelerations that count as rest, relative to those without contact
+
+}  // namespace
 
 LocalError::LocalError(const Model& m, bool turning)
     : m_(m), turning_(turning), dissipative_(has_damping(m) || !m.actuators.empty() || m.has_unilateral()),
       limited_(has_limited_actuators(m)), weight_(weight_energy()), dynamics_(m), w_(m), v_(m.nv), a_(m.nv),
-      middle_(m.nq) {
+      free_(m.nv), tau_(m.nv), middle_(m.nq) {
+  if (m.has_unilateral()) contact_ = std::make_unique<ContactForces>(m);
   m.for_pairs([&](const auto& row) { pair_springs_ |= row.elastic(); });
+}
+
+void LocalError::set_prescribed(const std::vector<char>& velocities) {
+  dynamics_.set_prescribed(velocities);
+  if (contact_) contact_->set_prescribed(velocities);
 }
 
 double LocalError::weight_energy() const {
@@ -25,7 +36,10 @@ double LocalError::weight_energy() const {
   for (int i = 1; i < m_.size(); ++i) {
     const Body& b = m_.bodies[i];
     const bool first = b.parent == 0;
-    reach[i] = (first ? 0 : reach[b.parent] + length(b.base_point)) + length(b.centre);
+    // Where things may lie on others, they have a size of their own.
+    const double turning = b.inertia.xx + b.inertia.yy + b.inertia.zz;
+    const double size = m_.has_unilateral() && b.mass > 0 ? std::sqrt(0.5 * turning / b.mass) : 0;
+    reach[i] = (first ? 0 : reach[b.parent] + length(b.base_point)) + std::max(length(b.centre), size);
     energy += b.mass * g * reach[i];
   }
   return energy;
@@ -69,6 +83,20 @@ double LocalError::spring_rates(const double* v) const {
   return sum;
 }
 
+bool LocalError::accelerate(const double* q, const ForceSource& forces) {
+  const double* v = v_.data();
+  free_ = a_;
+  dynamics_.acceleration(q, v, forces.tau, forces.inputs, a_.data());
+  if (!contact_ || !contact_->find(q, v, forces.tau, forces.inputs, free_.data()) || contact_->all.empty())
+    return false;
+  std::swap(a_, free_);
+  for (int j = 0; j < m_.nv; ++j) tau_[j] = forces.tau[j] + contact_->joint[j];
+  dynamics_.acceleration(q, v, tau_.data(), forces.inputs, a_.data());
+  for (int j = 0; j < m_.nv; ++j)
+    if (std::fabs(a_[j]) < kHeld * std::fabs(free_[j])) a_[j] = 0;
+  return true;
+}
+
 ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSource& forces,
                                   const double* accelerations) {
   const double *q = state.q.data(), *v = v_.data();
@@ -79,7 +107,7 @@ ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSo
   } else {
     std::fill(a_.begin(), a_.end(), 0.0);
   }
-  dynamics_.acceleration(q, v, forces.tau, forces.inputs, a_.data());
+  const bool touches = accelerate(q, forces);
   double kinetic = 0, falling = 0, accelerating = 0, turning = 0;
   sines_and_cosines(q, m_.nq, w_.sine.data(), w_.cosine.data());
   for (int i = 1; i < m_.size(); ++i) {
@@ -105,7 +133,8 @@ ShadowEnergy LocalError::in_state(const RunState& state, double t, const ForceSo
   const double springs = spring_energy(m_, q, w_);
   ShadowEnergy out{0.5 * kinetic - falling + springs,
                    weight_ + 0.5 * kinetic + std::fabs(springs),
-                   accelerating / 24 + (turning_ ? turning / 12 : 0) + spring_rates(v) / 12,
+                   accelerating / 24 + (turning_ || touches ? turning / 12 : 0) + spring_rates(v) / 12,
+                   touches,
                    {}};
   if (limited_) out.excess = excess_powers(m_, {q, v}, forces.inputs);
   return out;

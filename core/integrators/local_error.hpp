@@ -7,6 +7,7 @@
 // same when time runs backwards.
 #pragma once
 
+#include "integrators/contact_forces.hpp"
 #include "integrators/run_interface.hpp"
 #include "integrators/state_dynamics.hpp"
 
@@ -15,6 +16,7 @@ namespace symplectree {
 // Of a state: its energy, what energies are measured against, and H₂, by h² of which a step of h errs.
 struct ShadowEnergy {
   double energy = 0, scale = 0, per_square = 0;
+  bool touches = false;        // does contact, a joint limit or dry friction act, where steps are of second order?
   std::vector<double> excess;  // of each actuator, where there are limits: the power that its limit keeps back
 };
 
@@ -23,7 +25,7 @@ class LocalError {
   // `turning`: do steps turn bodies by another angle than they should (terms I ω⁴), as cayley and chord do?
   LocalError(const Model& m, bool turning);
 
-  void set_prescribed(const std::vector<char>& velocities) { dynamics_.set_prescribed(velocities); }
+  void set_prescribed(const std::vector<char>& velocities);
 
   // Is energy kept under forces tau and inputs: are there no dampers, forces or prescribed coordinates?
   bool is_conservative(const ForceSource& forces) const;
@@ -42,14 +44,17 @@ class LocalError {
  private:
   // Potential energy that falls through the length of the mechanism would release.
   double weight_energy() const;
+  // a_ ← acceleration in (q, v_), in which contact holds what rests; does any act?
+  bool accelerate(const double* q, const ForceSource& forces);
   double spring_rates(const double* v) const;
 
   const Model& m_;
   bool turning_, dissipative_, limited_, pair_springs_ = false;
   double weight_;
   StateDynamics dynamics_;
+  std::unique_ptr<ContactForces> contact_;  // where there may be any
   Workspace<double> w_;
-  std::vector<double> v_, a_, middle_;
+  std::vector<double> v_, a_, free_, tau_, middle_;
 };
 
 }  // namespace symplectree

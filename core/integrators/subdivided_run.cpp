@@ -20,9 +20,10 @@ constexpr double kUnresolved = 1e-3;
 
 // Bounds h² H₂/E = (factor · accuracy)^(2/order): a step of order 2 errs by h² H₂; one of higher order, if time scales
 // are alike, by a multiple of its power. Of collocation only what is hopeless is divided so.
+constexpr double kFactorOfStep = 0.3;
 double factor(const Subdivision& options) {
   if (options.method == Subdivision::Method::Collocation) return 1;
-  return options.order == 2 ? 0.3 : options.order == 4 ? 3e-3 : options.order == 6 ? 1e-4 : 1e-7;
+  return options.order == 2 ? kFactorOfStep : options.order == 4 ? 3e-3 : options.order == 6 ? 1e-4 : 1e-7;
 }
 
 }  // namespace
@@ -35,6 +36,7 @@ SubdividedRun::SubdividedRun(const Model& m, std::unique_ptr<Run> whole, const S
   bound_ = std::pow(factor(options) * accuracy, 2.0 / options.order);
   if (!asked && options.method == Subdivision::Method::Newton) bound_ = kRangeOfStep;
   if (!asked && options.method == Subdivision::Method::Composition) bound_ = kRangeOfComposition;
+  touching_bound_ = asked ? kFactorOfStep * accuracy : bound_;
   unresolved_ = kUnresolved * accuracy;
   largest_change_ = std::max(kChange * accuracy, kRounding);
   for (int j = 0; j < m.nv; ++j) {
@@ -72,7 +74,8 @@ bool SubdividedRun::take(const Part& part, const ForceSource& forces) {
     if (!is_short(begin, part.h)) return take_in_halves(part, forces);
   }
   known_ = false;
-  if (options_.accuracy > 0) run_->limit_unresolved(part.depth > 0 ? unresolved_ * begin.scale : 0, begin.scale);
+  const double limit = part.depth == 0 ? 0 : begin.touches ? INFINITY : unresolved_ * begin.scale;
+  if (options_.accuracy > 0) run_->limit_unresolved(limit, begin.scale);
   const bool done = run_->step(part.t, part.h, forces, part.motion);
   copy_report();
   if (!done && part.depth == options_.depth) whole_ = {report_.residual, report_.worst};
@@ -107,7 +110,7 @@ bool SubdividedRun::is_accurate(const Part& part, const RunState& start, ShadowE
   known_ = true;
   const double scale = std::max(begin.scale, here_.scale);
   if (!is_short(here_, part.h) || std::fabs(bend.size) > bound_ * scale ||
-      run_->unresolved_energy(scale) > unresolved_ * scale)
+      (!begin.touches && !here_.touches && run_->unresolved_energy(scale) > unresolved_ * scale))
     return false;
   if (options_.accuracy > 0 && std::fabs(part.h) * change_of_limits(begin, here_) > largest_change_ * scale)
     return false;

@@ -35,7 +35,9 @@ class SubdividedRun final : public Run {
   void velocity(double* v) override { run_->velocity(v); }
   void carry(RunMemory& memory) override {
     run_->carry(memory);
-    memory(here_.energy, here_.scale, here_.per_square, here_.excess, known_, tau_, inputs_);
+    int known = known_ + 2 * here_.touches;
+    memory(here_.energy, here_.scale, here_.per_square, here_.excess, known, tau_, inputs_);
+    known_ = known % 2 == 1, here_.touches = known >= 2;
   }
   const RunState& state() const override { return run_->state(); }
   const RunReport& report() const override { return report_; }
@@ -53,7 +55,9 @@ class SubdividedRun final : public Run {
   // The part is done, from `start` to the present state: is it short enough? `begin` is known when accuracy is asked.
   bool is_accurate(const Part& part, const RunState& start, ShadowEnergy begin, const ForceSource& forces);
   // Is h² H₂ small enough at an end of a part?
-  bool is_short(const ShadowEnergy& end, double h) const { return h * h * end.per_square <= bound_ * end.scale; }
+  bool is_short(const ShadowEnergy& end, double h) const {
+    return h * h * end.per_square <= (end.touches ? touching_bound_ : bound_) * end.scale;
+  }
   static double change_of_limits(const ShadowEnergy& begin, const ShadowEnergy& end);
   bool accept(const Part& part);
   void restore(const RunState& state);
@@ -66,6 +70,7 @@ class SubdividedRun final : public Run {
   std::unique_ptr<Run> run_;
   Subdivision options_;
   double bound_;           // of h² H₂ over the scale of energies, at the ends of a part
+  double touching_bound_;  // the same where something touches
   double unresolved_;      // of the unresolved energy over that scale
   double largest_change_;  // of the energy over that scale in a part, where forces keep it
   LocalError error_;

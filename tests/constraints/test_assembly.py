@@ -142,3 +142,11 @@ def test_what_cannot_close_is_still_told():
     model = m.add(st.PointConstraint("tip", "peg", "xz")).build()
     with pytest.raises(st.AssemblyError, match="by 1"):
         st.assemble(model, [0.0, 0.0])
+
+
+def test_mistakes_are_told_without_constraints_too():
+    model = planar_chain(2).build()
+    with pytest.raises(st.ModelError, match="'q7'"):
+        st.assemble(model, fixed=["q7"])
+    with pytest.raises(st.ModelError, match="'q1' is nan"):
+        st.assemble(model, {"q1": float("nan")})

@@ -7,6 +7,10 @@ import pytest
 
 import symplectree as st
 
+SIDES = ((0, np.pi / 2, 0), (0, -np.pi / 2, 0))
+DOWN = np.zeros((4, 4))
+DOWN[2, 3] = -1
+
 
 def turn(rng):
     quaternion = rng.normal(size=4)
@@ -147,3 +151,21 @@ def test_elastic_balls_keep_their_energy_however_many_meet_in_a_step():
     traj = st.simulate(m.build(), start, duration=4, dt=0.1)
     assert np.unique(np.ceil(traj.impacts.t / 0.1), return_counts=True)[1].max() > 40
     np.testing.assert_allclose(traj.energy, traj.energy[0], rtol=1e-12)
+
+
+def test_elastic_crowds_keep_their_energy_where_impacts_are_stepped():
+    rng = np.random.default_rng(0)
+    m = st.Mechanism(gravity=(0, 0, 0))
+    q0, v0 = {}, {}
+    for i in range(8):
+        m.world.link(f"ball{i}", st.Free(f"ball{i}"), mass=1.0, inertia=(0.004,) * 3)
+        m.shapes.append(st.Shape(f"ball{i}", "sphere", 0.1))
+        q0[f"ball{i}"] = [-0.75 + 0.5 * (i % 4), -0.75 + 0.5 * (i // 4), rng.uniform(-0.7, 0.7), 1, 0, 0, 0]
+        v0[f"ball{i}"] = [0, 0, 0, *rng.normal(size=3)]
+    for i, turn in enumerate([(0, 0, 0), (np.pi, 0, 0), (np.pi / 2, 0, 0), (-np.pi / 2, 0, 0), *SIDES]):
+        wall = m.world.frame(f"wall{i}", rotate=turn)
+        m.shapes.append(st.Shape(wall.name, "plane", (0, 0), st.Shape("world", "sphere", 0).pose + DOWN))
+    m.add(st.Contact("*", "*", restitution=1.0))
+    traj = st.simulate(m.build(), q0, v0=v0, duration=10, dt=0.005, method=st.Variational(impacts="stepped"))
+    assert np.ptp(traj.energy) < 1e-5 * traj.energy[0]
+    assert np.abs(traj.v[-1] - traj.v[0]).max() > 0.5

@@ -270,6 +270,16 @@ def test_an_overlap_at_the_start_stays_and_does_not_grow():
     assert (traj["q"].max() <= -0.1 + 1e-12 and traj["q"][-1] < -0.2) or traj["q"].max() <= -0.1 + 1e-12
 
 
+def test_an_impact_at_the_start_is_resumed_once(tmp_path):
+    model = pendulum(st.JointLimit("q", lower=-0.5, restitution=0.5, name="stop"))
+    start = {"q": -0.5}, {"q": -2.0}
+    whole = st.simulate(model, start[0], v0=start[1], duration=0.2, dt=0.01)
+    st.simulate(model, start[0], v0=start[1], duration=0.1, dt=0.01, out=tmp_path / "run.nc")
+    resumed = st.resume(tmp_path / "run.nc", duration=0.2)
+    assert whole.impacts.t[0] == 0
+    np.testing.assert_array_equal(resumed.impacts.rows, whole.impacts.rows)
+
+
 def test_tables_of_contacts_and_impacts():
     model = unilateral_mechanism().build()
     traj = st.simulate(model, {"ball": [0, 0, 0.3, 1, 0, 0, 0], "arm": 0.3}, duration=1, dt=0.01)
@@ -280,6 +290,10 @@ def test_tables_of_contacts_and_impacts():
     assert "impulse.z" in traj.impacts.to_dataframe().columns
     with pytest.raises(st.ModelError, match="'bal'"):
         traj.contacts["bal"]
+    np.testing.assert_array_equal(contacts.at(-1).force, contacts.at(100).force)
+    assert len(contacts.at(-1)) > 0
+    with pytest.raises(st.ModelError, match="no state 101 among 101"):
+        contacts.at(101)
     some = traj[50:80]
     assert np.all((some.impacts.t >= some.t[0]) & (some.impacts.t <= some.t[-1]))
 

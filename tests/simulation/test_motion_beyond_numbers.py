@@ -21,3 +21,18 @@ def test_the_last_state_is_whole(method, save_every):
     held = raised.value.trajectory
     assert np.all(np.isfinite(held.q)) and np.all(np.isfinite(held.v))
     assert len(held.t) == len(held.q) == len(held.v)
+
+
+@pytest.mark.parametrize("method", [st.SemiImplicitEuler(), st.RK4()])
+def test_all_that_follows_from_a_state_is_finite(method):
+    """Momenta and energies are products of states and masses."""
+    m = st.Mechanism()
+    first = m.world.link("first", st.Screw("first", axis="x", pitch=0.4), mass=1e6, com=(0, 0.2, 0), inertia=(1e4,) * 3)
+    second = first.link("second", st.Prismatic("second", axis="y"), mass=3.0)
+    second.frame("tip", at=(0.1, 0, 0))
+    m.add(st.Spring("tip", "world", stiffness=1e7, length=0.1))
+    with pytest.raises(st.ConvergenceError, match="no longer finite") as raised:
+        st.simulate(m.build(), {"second": 0.3}, duration=20, dt=0.05, method=method)
+    held = raised.value.trajectory
+    for name in ("p", "kinetic", "potential", "energy", "momentum"):
+        assert np.all(np.isfinite(getattr(held, name))), name

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from symplectree.constraints.dynamics import constraint_jacobian, constraint_values, velocity_places
 from symplectree.dynamics import jacobian, pose, retract
-from symplectree.dynamics.arguments import configuration, single
+from symplectree.dynamics.arguments import configuration, single, unusable
 from symplectree.elements import Constraint
 from symplectree.errors import AssemblyError, ModelError
 from symplectree.lie import Array, hat
@@ -33,12 +33,14 @@ def assemble(model: Model, q_guess: Any = None, *, fixed: Iterable[str] | None =
     """
     check_model(model)
     guess = np.array(single(configuration(model, model.neutral if q_guess is None else q_guess), "q"))
+    if not np.all(np.isfinite(guess)):
+        raise unusable(model, {"q": guess})
     model.native.normalize(guess)
-    if not model.rows:
-        return guess
     loose = np.ones(model.nv, dtype=bool)
     for name in model.massless if fixed is None else [fixed] if isinstance(fixed, str) else fixed:
         loose[velocity_places(model, name)] = False
+    if not model.rows:
+        return guess
     q = _closed(model, guess, loose)
     errors = start_errors(model, q)
     if not np.all(errors <= CLOSED) and np.any(

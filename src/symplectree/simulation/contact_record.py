@@ -11,6 +11,7 @@ from symplectree.errors import ModelError
 from symplectree.extras import extra
 from symplectree.lie import Array
 from symplectree.mechanism.model import Model, unknown
+from symplectree.validation import shown
 
 if TYPE_CHECKING:
     from symplectree.sensors.contact_forces import ContactSolution
@@ -31,6 +32,7 @@ class Contacts:
     | gap | between the surfaces, zero but for rounding | (N,) m |
     | force | on b, in world axes; on a it is opposite | (N, 3) N |
     | sliding | whether friction is at its limit | (N,) |
+    | states | how many states the trajectory has | |
     """
 
     state: Array
@@ -43,6 +45,7 @@ class Contacts:
     gap: Array
     force: Array
     sliding: Array
+    states: int
 
     def __len__(self) -> int:
         return len(self.t)
@@ -59,15 +62,23 @@ class Contacts:
             which = (self.element == which) | (self.a == which) | (self.b == which)
         elif isinstance(which, int | np.integer):
             which = [int(which)]
-        return Contacts(**{name: values[which] for name, values in vars(self).items()})
+        return Contacts(**{name: values[which] for name, values in self._columns().items()}, states=self.states)
 
     def at(self, state: int) -> Contacts:
-        """Those in one state, by its number."""
-        return self[self.state == state]
+        """Those in one state, by its number; -1 is the last."""
+        try:
+            return self[self.state == range(self.states)[state]]
+        except (TypeError, IndexError):
+            raise ModelError(
+                f"there is no state {shown(state)} among {self.states}: give the number of a row, as in traj.t"
+            ) from None
+
+    def _columns(self) -> dict[str, Array]:
+        return {name: values for name, values in vars(self).items() if name != "states"}
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with a row for each point; vectors have a column for each part ("force.x")."""
-        return _dataframe(vars(self))
+        return _dataframe(self._columns())
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,4 +158,5 @@ def contacts_of(model: Model, t: Array, solution: ContactSolution) -> Contacts:
         gap=rows[:, 3],
         force=-rows[:, 10:13],
         sliding=rows[:, 13] > 0,
+        states=len(t),
     )

@@ -19,6 +19,7 @@ from symplectree.simulation.run_record import Restart, Settings
 from symplectree.simulation.trajectory import Trajectory
 
 MOST_BYTES = 64 * 2**30  # of a trajectory
+ROUNDING = 1e-6  # of times, in steps
 
 
 def restart_interval(model: Model) -> int:
@@ -75,8 +76,9 @@ class Recording:
             table = self._table(name, part)
             table[: before - 1] = earlier.recorded[name][: before - 1]
             table[rows - 2] = part
-        before_restart = earlier.impacts.t <= restart.step * self.settings.dt
-        self.impacts = earlier.impacts.rows[before_restart]
+        # What is hit at the end of a step is of that step, and at the start of the run of the first.
+        end = (restart.step + ROUNDING) * self.settings.dt if restart.step else -np.inf
+        self.impacts = earlier.impacts.rows[earlier.impacts.t <= end]
         self._rate_rows(0)
 
     @property
