@@ -11,8 +11,8 @@ the first keyframe (else the pose of the file) under its controls, are all bodie
 Many rest or fall freely from there, which shows little; `--push 1` starts them at random velocities, 1 rad/s and 1 m/s.
 Contact, limits and dry friction are switched off in MuJoCo. Ours is `st.Variational(accuracy=…)`, MuJoCo's RK4 at 0.1 ms;
 where the two differ, ours at a finer accuracy, and MuJoCo's implicit Euler at 10 µs, which is the one to take where damping
-is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (a time constant of 2 ms,
-impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
+is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (time constants of
+20 steps, 2 and 0.2 ms, impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
 singular there (the arm of metaworld), as the motion out of a singularity is not determined.
 
 `--contact` leaves everything on, here and there: after 0.5 s, are all bodies within 5 mm, and do the same contacts and
@@ -24,9 +24,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import math
 import multiprocessing
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -70,6 +73,7 @@ class Outcome:
     | stuck | why not |
     | left | what the file says and we do not represent |
     | lost, holding | contacts and limits that hold at the end in one of the two alone; how many hold here |
+    | law | whether that is beside MuJoCo with Coulomb's law in place of its own friction |
     """
 
     file: str
@@ -82,6 +86,7 @@ class Outcome:
     left: str = ""
     lost: list[str] = field(default_factory=list)
     holding: int = 0
+    law: bool = False
     near: float = NEAR
     spent: float = 0.0
 
@@ -96,6 +101,7 @@ class Outcome:
     def __str__(self) -> str:
         words = [f"{name} by {value:.1e}" for name, value in self.differences.items() if not value <= AGREE]
         words += [f"off by {self.off * 1e3:.3g} mm"] if self.off is not None else []
+        words += ["with Coulomb's law"] if self.law else []
         words += [f"{self.holding} hold"] if self.holding else []
         words += [f"hold in one alone: {', '.join(self.lost[:3])}"] if self.lost else []
         words += [word for word in (self.detail, self.stuck, self.left) if word]
@@ -129,8 +135,8 @@ def fetch(folder: Path) -> None:
             wheel.unlink()
 
 
-def files(folders: list[str]) -> Iterator[Path]:
-    """Files with <mujoco> as root in folders or packages."""
+def files(folders: list[str]) -> Iterator[tuple[Path, Path]]:
+    """Files with <mujoco> as root in folders or packages, each with that folder."""
     for name in folders or PACKAGES:
         root = Path(name)
         if not root.is_dir():
@@ -142,11 +148,11 @@ def files(folders: list[str]) -> Iterator[Path]:
         for path in sorted(p for p in root.rglob("*") if p.suffix in (".xml", ".mjcf") and p.is_file()):
             head = re.sub(r"<!--.*?-->|<\?.*?\?>", "", path.read_text(errors="replace")[:20000], flags=re.DOTALL)
             if head.lstrip("\ufeff \t\r\n").startswith("<mujoco") and not head.lstrip().startswith("<mujocoinclude"):
-                yield path
+                yield path, root
 
 
-def judge(path: Path, push: float, contact: bool = False) -> Outcome:
-    """All of one file."""
+def judge(path: Path, package: Path, push: float, contact: bool = False) -> Outcome:
+    """All of one file of a package, whose files it may name."""
     outcome = Outcome(str(path), near=mujoco_contact.NEAR if contact else NEAR)
     there = compiled(path, contact=contact)
     if there is None:
@@ -154,7 +160,7 @@ def judge(path: Path, push: float, contact: bool = False) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            mechanism = st.load(path, contact=contact)
+            mechanism = st.load(path, contact=contact, packages=[package])
             pair = Pair(there, mechanism, mechanism.build())
         except st.ModelError as error:
             outcome.stage, outcome.cause, outcome.detail = "refused", general(str(error), path), str(error)
@@ -170,6 +176,7 @@ def judge(path: Path, push: float, contact: bool = False) -> Outcome:
             if contact:
                 landing = mujoco_contact.landed(pair, push)
                 outcome.off, outcome.lost, outcome.holding = landing.off, landing.lost, landing.holding
+                outcome.law = landing.law
             else:
                 outcome.off = moved(pair, NEAR, push)
         except (SymplectreeError, ValueError, OverflowError) as error:
@@ -184,15 +191,16 @@ def general(message: str, path: Path | None = None) -> str:
     return re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "#", message)[:110]
 
 
-def apart(path: Path, seconds: float, push: float, contact: bool = False) -> Outcome:
-    """`judge` in a process of its own, which may fail or take too long."""
+def apart(path: Path, package: Path, seconds: float, push: float, contact: bool = False) -> Outcome:
+    """`judge` in a process of its own, which may fail, or take more seconds of a processor than it has."""
     mine, its = multiprocessing.Pipe(duplex=False)
     begun = time.monotonic()
 
     def work() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 5))
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
             try:
-                its.send(judge(path, push, contact))
+                its.send(judge(path, package, push, contact))
             except Exception as error:
                 its.send(Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error)))
 
@@ -200,10 +208,13 @@ def apart(path: Path, seconds: float, push: float, contact: bool = False) -> Out
     process.start()
     its.close()
     try:
-        outcome = mine.recv() if mine.poll(seconds) else Outcome(str(path), "loaded", stuck=f"more than {seconds:g} s")
+        outcome = mine.recv()
     except EOFError:
+        process.join()
+        late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
         outcome = Outcome(str(path), "failed", "the process died")
-    process.kill()
+        if late:
+            outcome = Outcome(str(path), "loaded", stuck=f"more than {seconds:g} s")
     process.join()
     outcome.spent = time.monotonic() - begun
     return outcome
@@ -219,6 +230,8 @@ def table(outcomes: list[Outcome]) -> None:
     print("| --- | --- | --- | --- |")
     share = [f"{len(part)} ({100 * len(part) / max(1, len(robots)):.1f} %)" for part in parts]
     print(f"| {len(robots)} | {' | '.join(share)} |")
+    if lawful := sum(o.law for o in parts[-1]):
+        print(f"of the last, {lawful} beside MuJoCo with Coulomb's law in place of its own friction")
     _causes("refused", [o.cause for o in robots if o.stage != "loaded"])
     _causes("mass matrix, bias or energy differ; not represented", [o.left for o in loaded if not o.agrees])
     stuck = [o for o in loaded if o.off is None]
@@ -240,7 +253,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="a line for each file")
     parser.add_argument("--limit", type=int, default=10**6, help="no more files than this")
     parser.add_argument("--push", type=float, default=0.0, help="random velocities at the start, rad/s and m/s")
-    parser.add_argument("--seconds", type=float, default=120.0, help="time for one file")
+    parser.add_argument("--seconds", type=float, default=120.0, help="of a processor, for one file")
     parser.add_argument(
         "--fetch", metavar="FOLDER", help="download all packages into this folder, and take them from there"
     )
@@ -250,10 +263,10 @@ def main() -> None:
         fetch(Path(given.fetch))
         given.folders.append(given.fetch)
     outcomes = []
-    for path in files(given.folders):
+    for path, package in files(given.folders):
         if given.match not in str(path):
             continue
-        outcomes.append(apart(path, given.seconds, given.push, given.contact))
+        outcomes.append(apart(path, package, given.seconds, given.push, given.contact))
         last = outcomes[-1]
         if given.list and last.stage != "part":
             print(last, flush=True)

@@ -174,7 +174,7 @@ nb::tuple nearby(NativeModel& self, In q, double margin) {
   Workspace<double> at(self.model);
   compute_poses(self.model, q.data(), at);
   std::vector<Unilateral> found;
-  UnilateralRows(self.model).find(q.data(), at, margin, found);
+  UnilateralRows(self.model).find_all(q.data(), at, margin, found);
   nb::list limits, contacts;
   for (const Unilateral& u : found)
     (u.source == Unilateral::Source::Limit ? limits : contacts).append(nb::make_tuple(u.index, u.gap));

@@ -14,6 +14,8 @@ namespace {
 using Source = Unilateral::Source;
 
 constexpr double kOverlap = 1e-9;  // a gap below minus this is an overlap, not rounding [m or rad]
+constexpr double kHeld = 1e-6;     // rate of a gap over the speed of what touches there: one that joints hold,
+constexpr double kArm = 1e-12;     // and the same as an arm about a joint [m], where that is in the point itself
 
 double gap_of(const JointLimit& limit, const double* q) { return limit.side * (q[limit.q] - limit.bound); }
 
@@ -58,6 +60,36 @@ UnilateralRows::UnilateralRows(const Model& m)
     : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), shape_bodies(m), shape_pairs(m)) {}
 
 void UnilateralRows::find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to) {
+  const std::size_t before = to.size();
+  find_all(q, at, margin, to);
+  const auto held = [&](const Unilateral& u) { return u.source == Source::Contact && !can_open(u, at); };
+  to.erase(std::remove_if(to.begin() + before, to.end(), held), to.end());
+}
+
+// Without loops taken into account, and without other contacts.
+bool UnilateralRows::can_open(const Unilateral& u, const Workspace<double>& at) const {
+  const auto moves = [&](int body) {
+    const Vec3<double> arm = u.point - at.pose[body].x;
+    const Spatial<double> wrench{cross(arm, u.n), u.n};
+    const double length = std::sqrt(dot(arm, arm));
+    for (int j = m_.bodies[body].v; j < m_.bodies[body].v + m_.bodies[body].nv; ++j) {
+      const Spatial<double>& S = at.S[j];
+      const double turn = std::sqrt(dot(S.angular, S.angular)), slide = std::sqrt(dot(S.linear, S.linear));
+      if (std::fabs(dot(S, wrench)) > kHeld * (turn * length + slide) + kArm * turn) return true;
+    }
+    return false;
+  };
+  auto [a, b] = bodies(u);
+  while (a != b) {  // up to where both hang
+    int& lower = a > b ? a : b;
+    if (moves(lower)) return true;
+    lower = m_.bodies[lower].parent;
+  }
+  return false;
+}
+
+void UnilateralRows::find_all(const double* q, const Workspace<double>& at, double margin,
+                              std::vector<Unilateral>& to) {
   for (std::size_t k = 0; k < m_.joint_limits.size(); ++k) {
     if (gap_of(m_.joint_limits[k], q) >= margin) continue;
     to.push_back({Source::Limit, static_cast<int>(k)});

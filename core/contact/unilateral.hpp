@@ -52,8 +52,12 @@ class UnilateralRows {
   bool has_contacts() const { return !m_.contact_pairs.empty(); }
   int rows(const Unilateral& u) const { return u.source == Unilateral::Source::Contact && friction(u) > 0 ? 3 : 1; }
 
-  // All limits and contacts with gaps below `margin` at q, whose poses are in `at`, held there.
+  // All limits and contacts with gaps below `margin` at q, whose poses are in `at`, held there; but for contacts whose
+  // gap no joint changes there, as of a turntable that rests on its edge, or a cart on rails: their bearings carry
+  // them.
   void find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to);
+  // Those as well.
+  void find_all(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to);
   // All that always counts: dry friction.
   void add_frictions(std::vector<Unilateral>& to) const;
 
@@ -81,6 +85,7 @@ class UnilateralRows {
   double restitution(const Unilateral& u) const;
 
  private:
+  bool can_open(const Unilateral& u, const Workspace<double>& at) const;
   void add_force(int body, const Vec3<double>& x, const Vec3<double>& f, double sign, const Workspace<double>& at,
                  double* J) const;
 

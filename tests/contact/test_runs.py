@@ -280,6 +280,44 @@ def test_an_impact_at_the_start_is_resumed_once(tmp_path):
     np.testing.assert_array_equal(resumed.impacts.rows, whole.impacts.rows)
 
 
+def turntable(*, touches):
+    """A ball above the very edge of a drum about whose axis it turns, with an arm that swings above."""
+    m = st.Mechanism()
+    rest = m.world.frame("rest", at=(0, 0, 0.12))
+    table = m.world.link("table", st.Revolute("turn"), mass=2.0, com=(0.02, 0.01, 0.3), inertia=(0.02, 0.02, 0.03))
+    frame = table.frame("ball", at=(0.08, 0, 0.31))
+    arm = table.link(
+        "arm",
+        st.Revolute("swing", axis="y"),
+        at=(0.08, 0, 0.31),
+        mass=1.0,
+        com=(0.2, 0.05, 0.1),
+        inertia=(0.02, 0.02, 0.01),
+    )
+    arm.link(
+        "tip",
+        st.Revolute("roll", axis="x"),
+        at=(0.2, 0, 0.1),
+        mass=1.0,
+        com=(0.02, 0.15, 0.1),
+        inertia=(0.02, 0.02, 0.01),
+    )
+    drum, ball = st.Shape(rest.name, "cylinder", (0.08, 0.24)), st.Shape(frame.name, "sphere", 0.07)
+    m.shapes += [drum, ball]
+    if touches:
+        m.add(st.Contact(ball, drum, friction=1.0))
+    return m.build()
+
+
+def test_a_contact_that_no_joint_opens_or_closes_does_nothing():
+    """The table's bearing carries it; pushed by rounding, its friction took 0.7 rad of this motion."""
+    motions = [
+        st.simulate(turntable(touches=touches), {}, v0={"turn": 1.0}, duration=0.5, dt=0.001).q
+        for touches in (True, False)
+    ]
+    np.testing.assert_allclose(*motions, rtol=0, atol=1e-12)
+
+
 def test_tables_of_contacts_and_impacts():
     model = unilateral_mechanism().build()
     traj = st.simulate(model, {"ball": [0, 0, 0.3, 1, 0, 0, 0], "arm": 0.3}, duration=1, dt=0.01)

@@ -117,6 +117,21 @@ def test_mjcf_reads_what_the_user_allows(place):
     assert st.load(path, packages=[place.parents[1]]).build().coordinates == ("j",)
 
 
+INCLUDING = '<compiler meshdir="{}"/><include file="part.xml"/><asset><mesh name="m" file="{}"/></asset>'
+
+
+def test_the_last_folder_that_is_said_holds_in_all_files(place):
+    """As in MuJoCo, for which an include stands for its contents."""
+    (place / "part.xml").write_text('<mujoco><asset><mesh name="n" file="../../urdf/cube.obj"/></asset></mujoco>')
+    (place / "r.xml").write_text(MJCF.format(INCLUDING.format("../meshes/parts", "../cube.obj")))
+    (place.parent / "meshes" / "parts").mkdir()
+    st.load(place / "r.xml").build()
+    (place / "part.xml").write_text('<mujoco><compiler meshdir="../../.."/></mujoco>')
+    (place / "r.xml").write_text(MJCF.format(INCLUDING.format("", "cube.obj")))
+    with pytest.raises(st.ModelError, match="outside the robot's folders"):
+        st.load(place / "r.xml")
+
+
 def test_files_that_include_themselves(place):
     for name, other in (("one.mjcf", "two.mjcf"), ("two.mjcf", "one.mjcf"), ("self.mjcf", "self.mjcf")):
         (place / name).write_text(f'<mujoco><include file="{other}"/></mujoco>')

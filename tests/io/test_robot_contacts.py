@@ -141,6 +141,22 @@ def test_links_that_overlap_each_other_at_the_start_do_not_collide(tmp_path):
     assert np.all(np.isfinite(traj.q))
 
 
+@pytest.mark.parametrize(("mounted", "collides"), [(True, False), (False, True)])
+def test_what_slides_in_its_base_does_not_collide_with_it(tmp_path, mounted, collides):
+    """A finger in the hull of its hand, which stands still, moves; in a wall that it does not hang on it stays."""
+    hand = '<body name="hand"><geom name="palm" type="box" size="0.1 0.1 0.1"/>{}</body>'
+    finger = '<body name="{}" pos="0.15 0 0"><joint name="{}" type="slide" axis="1 0 0"/>{}{}</body>'
+    tip = finger.format("tip", "close", '<geom name="pad" size="0.06"/>', "")
+    middle = finger.format("finger", "open", '<geom name="bone" size="0.01" contype="0" conaffinity="0"/>', tip)
+    middle = middle.replace('name="tip" pos="0.15 0 0"', 'name="tip"')
+    body = hand.format(middle) if mounted else hand.format("") + middle
+    with pytest.warns(UserWarning, match="overlap.* at the start.*p"):
+        model = st.load(in_file(tmp_path, mjcf(body))).build()
+    assert bool(model.tables.contact_pairs) is collides
+    traj = st.simulate(model, model.neutral, v0={"close": -0.1}, duration=0.1, dt=0.002)
+    assert traj["close"][-1] == pytest.approx(0 if collides else -0.01, abs=1e-9)
+
+
 def test_ball_rolls_down_as_in_mujoco(tmp_path):
     """A ball on a slope of 0.3 with friction 1 rolls: 5/7 g sin θ; MuJoCo's stiff contact within 1e-3 of the way."""
     body = '<geom name="slope" type="plane" size="0 0 1" euler="0 16.7 0"/>'

@@ -30,34 +30,48 @@ def check_depth(root: Element, filename: str) -> None:
 def check_mjcf(root: Element, filename: str, finder: MeshFinder) -> None:
     """Raise ModelError for MJCF that names files outside the robot's folders, or asks for too many copies, also in files
     that it includes. Those that are not there, or are no XML, are left to the parser."""
-    for part, name in _parts(root, filename, finder):
-        check_depth(part, name)
-        _check_copies(part, name)
-        settings = {key: value for compiler in part.iter("compiler") for key, value in compiler.items()}
-        for element in part.iter():
-            if element.tag in ASSETS and (file := element.get("file")):
-                folder = settings.get(FOLDERS.get(element.tag, ""), settings.get("assetdir", ""))
-                _check_place(file, folder, name, finder)
+    folders: dict[str, str] = {}  # the last that is said holds everywhere, as includes stand for their contents
+    assets: list[tuple[Element, str]] = []
+    for element, name in _elements(root, filename, finder):
+        if element.tag == "compiler":
+            both = {key: element.get("assetdir") for key in FOLDERS.values()}
+            given = both | {key: element.get(key, folder) for key, folder in both.items()}
+            folders |= {key: folder for key, folder in given.items() if folder is not None}
+        elif element.tag in ASSETS:
+            assets.append((element, name))
+    for element, name in assets:
+        if file := element.get("file"):
+            _check_place(file, folders.get(FOLDERS.get(element.tag, ""), ""), name, finder)
 
 
-def _parts(root: Element, filename: str, finder: MeshFinder) -> Iterator[tuple[Element, str]]:
-    """The file's root and those of all files that it includes, once each."""
+def _elements(root: Element, filename: str, finder: MeshFinder) -> Iterator[tuple[Element, str]]:
+    """All elements of a file, and of those that it includes in the places where it does, once each, in their order."""
+    _check_part(root, filename)
     waiting: list[tuple[Element, str, Path]] = [(root, filename, finder.home)]
     seen: set[Path] = set()
     while waiting:
-        part, name, folder = waiting.pop()
-        yield part, name
-        for include in part.iter("include"):
-            file = include.get("file", "")
-            _check_place(file, "", name, finder)
-            path = next((place for base in (finder.home, folder) if (place := _file(base / file)) is not None), None)
-            if path is None or path in seen:
-                continue
-            seen.add(path)
-            try:
-                waiting.append((ElementTree.fromstring(path.read_bytes()), file, path.parent))
-            except (OSError, ValueError, LookupError, ElementTree.ParseError):
-                continue
+        element, name, folder = waiting.pop()
+        yield element, name
+        waiting += [(child, name, folder) for child in reversed(element)]
+        if element.tag != "include":
+            continue
+        file = element.get("file", "")
+        _check_place(file, "", name, finder)
+        path = next((place for base in (finder.home, folder) if (place := _file(base / file)) is not None), None)
+        if path is None or path in seen:
+            continue
+        seen.add(path)
+        try:
+            part = ElementTree.fromstring(path.read_bytes())
+        except (OSError, ValueError, LookupError, ElementTree.ParseError):
+            continue
+        _check_part(part, file)
+        waiting.append((part, file, path.parent))
+
+
+def _check_part(root: Element, name: str) -> None:
+    check_depth(root, name)
+    _check_copies(root, name)
 
 
 def _file(path: Path) -> Path | None:

@@ -1,7 +1,8 @@
 """Starts of a robot at which joints are beyond their limits or shapes overlap, which runs keep, but do not let grow.
 
-Links that overlap each other where the robot starts do so by design, as covers and their joints do, and so do links that
-hang on the world by turning joints alone, with what stands still: these pairs are left out.
+Links that overlap each other where the robot starts do so by design, as covers and their joints do; so do links and a base
+that stands still on which they are mounted, as fingers that slide in their hand; and so do links that hang on the world by
+turning joints alone, with what stands still: these pairs are left out.
 """
 
 from dataclasses import replace
@@ -60,8 +61,12 @@ def _leave_out(r: Reading, model: Model) -> list[str]:
     for index, _ in contacts:
         pair = full.tables.contact_pairs[index]
         rows = [full.tables.collision_shapes[k] for k in (pair.a, pair.b)]
-        one, two = (str(model.shapes[full.tables.shapes[k]].name) for k in (pair.a, pair.b))
-        if all(row.at.body >= 0 or _turns(full, other.at.body) for row, other in zip(rows, rows[::-1], strict=True)):
+        shapes = [model.shapes[full.tables.shapes[k]] for k in (pair.a, pair.b)]
+        one, two = (str(shape.name) for shape in shapes)
+        if all(
+            rows[i].at.body >= 0 or _turns(full, rows[k].at.body) or _carries(r, shapes[i].frame, shapes[k].frame)
+            for i, k in ((0, 1), (1, 0))
+        ):
             bad[frozenset((one, two))] = f"{one} and {two}"
     if not bad:
         return []
@@ -84,6 +89,17 @@ def _turns(model: Model, body: int) -> bool:
             return False
         body = int(model.parent[body])
     return True
+
+
+def _carries(r: Reading, base: str, link: str) -> bool:
+    """Whether a body of the file, not the world, is one of those on which another is mounted; by names of frames."""
+    names = {place.frame.name: name for name, place in r.bodies.items()}
+    if base not in names or link not in names or names[base] == r.spec.worldbody.name:
+        return False
+    body = r.spec.body(names[link])
+    while body is not None and body.name not in (names[base], r.spec.worldbody.name):
+        body = body.parent
+    return body is not None and body.name == names[base]
 
 
 def _start(model: Model, given: dict[str, Any]) -> Array:
