@@ -1,6 +1,8 @@
 // Choices between lanes of packs. A set of lanes is a number whose bit k says whether lane k is in it.
 #pragma once
 
+#include <utility>
+
 #include "scalar/simd_pack.hpp"
 #include "spatial/vec3.hpp"
 
@@ -55,17 +57,20 @@ Pack<W> norm1(const Vec3<Pack<W>>& v) {
   return size_of(v.x) + size_of(v.y) + size_of(v.z);
 }
 
+// Lanes k + S of `a` and k of `b` change places, for every k without bit S; K... are all lanes.
+template <int S, int W, int... K>
+void exchange(Pack<W>& a, Pack<W>& b, std::integer_sequence<int, K...>) {
+  const auto low = shuffled<(K & S ? W + K - S : K)...>(a.lanes, b.lanes);
+  b.lanes = shuffled<(K & S ? W + K : K + S)...>(a.lanes, b.lanes);
+  a.lanes = low;
+}
 // Lane k of x[i] and lane i of x[k] change places, of W packs.
-template <int W>
+template <int W, int S = 1>
 void transpose(Pack<W>* x) {
-  for (int s = 1; s < W; s *= 2) {
-    LaneMask<W> low, high;
-    for (int k = 0; k < W; ++k) low[k] = k & s ? W + k - s : k, high[k] = k & s ? W + k : k + s;
-    for (int i = 0; i < W; ++i) {
-      if (i & s) continue;
-      const auto a = x[i].lanes, b = x[i + s].lanes;
-      x[i].lanes = __builtin_shuffle(a, b, low), x[i + s].lanes = __builtin_shuffle(a, b, high);
-    }
+  if constexpr (S < W) {
+    for (int i = 0; i < W; ++i)
+      if (!(i & S)) exchange<S>(x[i], x[i + S], std::make_integer_sequence<int, W>());
+    transpose<W, 2 * S>(x);
   }
 }
 

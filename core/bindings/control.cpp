@@ -86,7 +86,7 @@ double value(const Cost& self, int k, In q, In p, In u) {
 }
 
 // (gradient, Hessian) of state k in (q, p, u).
-nb::object derivatives(const Cost& self, int k, In q, In p, In u) {
+nb::tuple derivatives(const Cost& self, int k, In q, In p, In u) {
   CostScratch scratch(self.tree, self.map);
   const std::size_t size = self.size();
   std::vector<double> g(size), H(size * size);

@@ -2,7 +2,7 @@
 #pragma once
 
 // Intrinsics of AVX-512 leave lanes undefined on purpose, which GCC warns of wherever Eigen uses them.
-#ifdef __AVX512F__
+#if defined(__AVX512F__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"

@@ -3,24 +3,10 @@
 
 #include <cmath>
 
+#include "scalar/lanes.hpp"
 #include "scalar/sincos.hpp"
 
 namespace symplectree {
-
-template <int W>
-struct PackLanes;
-template <>
-struct PackLanes<2> {
-  typedef double type __attribute__((vector_size(16)));
-};
-template <>
-struct PackLanes<4> {
-  typedef double type __attribute__((vector_size(32)));
-};
-template <>
-struct PackLanes<8> {
-  typedef double type __attribute__((vector_size(64)));
-};
 
 template <int W>
 struct Pack {
@@ -74,13 +60,11 @@ struct Pack {
 inline double largest_size(double x) { return std::fabs(x); }
 inline double largest_size(const Pack<2>& x) { return std::fmax(std::fabs(x[0]), std::fabs(x[1])); }
 inline double largest_size(const Pack<4>& x) {
-  const Pack<2> low(__builtin_shufflevector(x.lanes, x.lanes, 0, 1)),
-      high(__builtin_shufflevector(x.lanes, x.lanes, 2, 3));
+  const Pack<2> low(shuffled<0, 1>(x.lanes)), high(shuffled<2, 3>(x.lanes));
   return largest_size(larger(larger(Pack<2>(), low), high));
 }
 inline double largest_size(const Pack<8>& x) {
-  const Pack<4> low(__builtin_shufflevector(x.lanes, x.lanes, 0, 1, 2, 3)),
-      high(__builtin_shufflevector(x.lanes, x.lanes, 4, 5, 6, 7));
+  const Pack<4> low(shuffled<0, 1, 2, 3>(x.lanes)), high(shuffled<4, 5, 6, 7>(x.lanes));
   return largest_size(larger(larger(Pack<4>(), low), high));
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "scalar/lanes.hpp"
+
 namespace symplectree {
 
 // Is `size` the largest so far? What is not a number is, and stays.
@@ -30,8 +32,6 @@ struct Vec3 {
 };
 
 // Four lanes, of which the last is zero: one vector instruction where the general form takes three.
-typedef double Lanes __attribute__((vector_size(32)));
-
 template <>
 struct alignas(32) Vec3<double> {
   union {
@@ -64,9 +64,8 @@ inline double dot(const Vec3<double>& a, const Vec3<double>& b) {
   return (p[0] + p[2]) + p[1];
 }
 inline Vec3<double> cross(const Vec3<double>& a, const Vec3<double>& b) {
-  const Lanes c = a.lanes * __builtin_shufflevector(b.lanes, b.lanes, 1, 2, 0, 3) -
-                  __builtin_shufflevector(a.lanes, a.lanes, 1, 2, 0, 3) * b.lanes;
-  return Vec3<double>(__builtin_shufflevector(c, c, 1, 2, 0, 3));
+  const Lanes c = a.lanes * shuffled<1, 2, 0, 3>(b.lanes) - shuffled<1, 2, 0, 3>(a.lanes) * b.lanes;
+  return Vec3<double>(shuffled<1, 2, 0, 3>(c));
 }
 
 inline double norm1(const Vec3<double>& v) { return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z); }
@@ -136,11 +135,10 @@ Mat3<T> transposed(const Mat3<T>& m) {
   return {{m.a.x, m.b.x, m.c.x}, {m.a.y, m.b.y, m.c.y}, {m.a.z, m.b.z, m.c.z}};
 }
 inline Mat3<double> transposed(const Mat3<double>& m) {
-  const Lanes even = __builtin_shufflevector(m.a.lanes, m.b.lanes, 0, 4, 2, 6);
-  const Lanes odd = __builtin_shufflevector(m.a.lanes, m.b.lanes, 1, 5, 3, 7);
-  return {Vec3<double>(__builtin_shufflevector(even, m.c.lanes, 0, 1, 4, 7)),
-          Vec3<double>(__builtin_shufflevector(odd, m.c.lanes, 0, 1, 5, 7)),
-          Vec3<double>(__builtin_shufflevector(even, m.c.lanes, 2, 3, 6, 7))};
+  const Lanes even = shuffled<0, 4, 2, 6>(m.a.lanes, m.b.lanes);
+  const Lanes odd = shuffled<1, 5, 3, 7>(m.a.lanes, m.b.lanes);
+  return {Vec3<double>(shuffled<0, 1, 4, 7>(even, m.c.lanes)), Vec3<double>(shuffled<0, 1, 5, 7>(odd, m.c.lanes)),
+          Vec3<double>(shuffled<2, 3, 6, 7>(even, m.c.lanes))};
 }
 inline Vec3<double> transposed_times(const Mat3<double>& m, const Vec3<double>& v) { return transposed(m) * v; }
 template <class T>

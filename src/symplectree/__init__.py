@@ -15,6 +15,7 @@ from symplectree.constraints import (
     project_velocity,
     reach,
 )
+from symplectree.cores import core_folder
 from symplectree.dynamics import (
     bias_forces,
     body_velocity,
@@ -83,6 +84,7 @@ from symplectree.ensemble import Parameters, Rollout, Sweep, rollout, sweep
 from symplectree.errors import (
     AssemblyError,
     ConvergenceError,
+    CoreError,
     MissingPackageError,
     ModelError,
     ModelSyntaxError,
@@ -131,6 +133,8 @@ from symplectree.sensors import (
 from symplectree.simulation.simulate import resume, simulate
 from symplectree.simulation.stepper import Stepper
 from symplectree.simulation.trajectory import Trajectory
+
+__path__[:0] = core_folder(__path__[0])
 
 if TYPE_CHECKING:
     from symplectree import control as control
@@ -192,5 +196,5 @@ __all__ = [
     "Variational", "Reduced", "SemiImplicitEuler", "RK4", "Adaptive",
     # errors
     "ModelError", "ModelSyntaxError", "MissingPackageError", "AssemblyError", "ConvergenceError", "ResultError",
-    "SymplectreeError",
+    "CoreError", "SymplectreeError",
 ]  # fmt: skip

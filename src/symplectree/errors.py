@@ -22,6 +22,10 @@ class MissingPackageError(ModelError, ImportError):
     """A package that not every user needs is not installed; the message says what to type."""
 
 
+class CoreError(SymplectreeError, ImportError):
+    """The compiled core that SYMPLECTREE_ISA names, or any that is installed, does not run on this machine."""
+
+
 class AssemblyError(SymplectreeError, ValueError):
     """Constraints are not met, or cannot be.
 

@@ -4,7 +4,7 @@ from importlib import metadata
 
 
 def version() -> str:
-    """Such as "0.1.0"; "unknown" when the package is not installed."""
+    """Such as "0.2.0"; "unknown" when the package is not installed."""
     try:
         return metadata.version("symplectree")
     except metadata.PackageNotFoundError:

@@ -56,7 +56,7 @@ MidpointDense::MidpointDense(const Model& m)
 }
 
 void MidpointDense::form(const MidpointState<double>& mid, const StepEnds<double>& step) {
-  const auto [h, q0, q1] = step;
+  const double h = step.h;
   using Block = MidpointBlock<double>;
   const int n = m_.nv;
   const double alpha = mid.alpha;
@@ -73,7 +73,7 @@ void MidpointDense::form(const MidpointState<double>& mid, const StepEnds<double
   }
   for (int i = 1; i < m_.size(); ++i) {
     const Body& b = m_.bodies[i];
-    if (!b.flat()) add_chart_change(mid, b, {h, q0, q1}, &full_(b.v, b.v), n);
+    if (!b.flat()) add_chart_change(mid, b, step, &full_(b.v, b.v), n);
   }
 }
 

@@ -208,7 +208,7 @@ class VariationalRun(NativeRun):
             self._native = core.lobatto_run(model.native, options, composed, fractions, self.prescribed.indices)
         elif self._composed:
             found = model.step_code if self._specialised() else None
-            code = found and core.StepCode(direction=found.direction, check=found.check, work=found.work)
+            code = core.StepCode(direction=found.direction, check=found.check, work=found.work) if found else None
             options, prescribed = native_options(method, 1e-11), self.prescribed.indices
             self._native = core.variational_run(model.native, options, self._stages, prescribed, code)
         else:

@@ -67,7 +67,7 @@ class NumberStep:
         out = tuple(np.empty((*lead, *shape)) for shape in self.shapes(order))
         arrays = dict(zip(("q", "p", "u"), rows, strict=True))
         results = dict(zip(("q1", "p1", "J", "H"), (*out, *(np.empty(0),) * (2 - order)), strict=True))
-        failed = self.native.compute(**arrays, **results)
+        failed: Any = self.native.compute(**arrays, **results)
         if failed is None:
             return out
         text, no_solution, residual, worst = failed

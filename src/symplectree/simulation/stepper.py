@@ -370,7 +370,7 @@ class Stepper:
 
     @property
     def v(self) -> Array:
-        velocity: Array | None = self._loop.velocity()
+        velocity: Any = self._loop.velocity()
         if velocity is None:
             with self._turn:
                 velocity = self._run.velocity()
