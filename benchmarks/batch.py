@@ -19,6 +19,7 @@ from chains import chain, mujoco_model
 
 import symplectree as st
 from symplectree.bench import Column, Report, ratio, report_parser
+from symplectree.validation import counted
 
 DT, SPREAD, STEPS = 1e-3, 0.3, 200
 
@@ -68,7 +69,7 @@ def compare(report: Report, sizes: list[int], runs: int, threads: int, budget: f
     table = report.table(
         "Steps per core-second", Column("n", format="d", key=True), Column("symplectree", format=",.0f"),
         Column("MuJoCo Euler", format=",.0f"), ratio(better="above"),
-        note=f"{runs} runs of {STEPS} steps at 1 ms of a spatial chain of n links, on {threads} threads",
+        note=f"{runs} runs of {STEPS} steps at 1 ms of a spatial chain of n links, on {counted(threads, 'thread')}",
     )  # fmt: skip
     for n in sizes:
         calls = [call for call in (ours(n, runs, threads), theirs(n, runs, threads)) if call is not None]

@@ -6,8 +6,8 @@ The closed-chain device of JM09 Listing 1 and the scissor lift of JM09 section V
 (MuJoCo's have 1e-9 kg·m² more), from rest. µs per step in CPU time, best of rounds taken in turns. Energy: largest
 deviation over the run, relative to the largest kinetic energy of the motion. Gap: largest distance of two joined points.
 Check: every engine's configuration after 0.5 s in small steps, against ours, relative to how far it moved; above 1e-3 its
-model is another one. Whoever takes more than `--patience` seconds for a run is given up and named; a check that would is
-left out ("-"). The ratio is ours to that contestant's. Writes closed_chains.png.
+model is another one. Whoever takes more than `--patience` seconds of CPU time for a run is given up and named; a
+check that would is left out ("-"). The ratio is ours to that contestant's. Writes closed_chains.png.
 
 Where the links of a lift stand upright its loops are singular, and the passage is violent: 5 and 10 segments run through
 it for 10 s, longer lifts for as long as they stay before it.
@@ -35,7 +35,7 @@ DT = 0.01  # s
 LIFTS = {5: 10.0, 10: 10.0, 20: 1.2, 50: 2.0, 100: 2.0}  # s, by segments
 UPRIGHT = {5: 0.68, 10: 0.93, 20: 1.29, 50: 2.04, 100: 2.88}  # s, when the loops are singular for the first time
 FINE, WHEN, AGREE = 1e-3, 0.5, 1e-3  # of the check: steps [s], time [s], relative difference allowed
-PATIENCE = 60.0  # seconds for one run of one contestant
+PATIENCE = 60.0  # CPU seconds for one run of one contestant
 US_OF_5, GROWTH = 20.0, 6.0  # bars: µs per step of the lift of 5; time of 100 segments to that of 20
 DEFAULT = "symplectree"
 
@@ -149,7 +149,7 @@ def measure(
 
 def tabulate(report: Report, title: str, results: dict[str, Result], duration: float, scale: float, note: str) -> None:
     table = report.table(
-        title[0].upper() + title[1:], Column("who", key=True), Column("step", "µs", ".1f"), ratio(),
+        title[0].upper() + title[1:], Column("who", key=True), Column("step", "µs", ".1f"), ratio(format=".2g"),
         Column("energy error", format=".1e"), Column("gap", "m", ".1e"), Column("check", format=".1e"), Column("remark"),
         note=f"{duration:g} s in steps of {DT:g} s{note}; energy relative to {scale:.3g} J",
     )  # fmt: skip
@@ -227,7 +227,7 @@ def say_bars(report: Report, of_5: float, budget: float) -> None:
 def main() -> None:
     parser = report_parser(__doc__)
     parser.add_argument("--budget", type=float, default=1.0, help="CPU seconds per engine and mechanism (default 1)")
-    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for one run (default 60)")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="CPU seconds for one run (default 60)")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(LIFTS), choices=list(LIFTS), help="segments")
     parser.add_argument("--quick", action="store_true", help="the device and the lift of 5 for 1 s, a short budget")
     given = parser.parse_args()

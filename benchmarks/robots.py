@@ -178,7 +178,7 @@ def judge(path: Path, push: float, contact: bool = False) -> Outcome:
 def general(message: str, path: Path | None = None) -> str:
     """An error without the names and numbers that differ from file to file."""
     message = message.replace(str(path), "").lstrip(": ")
-    message = re.sub(r"'[^']*'", "…", message)
+    message = re.sub(r"'[^']*'|\(?(/[^\s)]+)+\)?", "…", message)
     return re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "#", message)[:110]
 
 

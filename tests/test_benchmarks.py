@@ -1,10 +1,12 @@
 """Every benchmark runs, on the smallest sizes that it takes: their figures are looked at, their code must not rot."""
 
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -74,3 +76,25 @@ def run(script, *options, folder):
         [sys.executable, BENCHMARKS / script, *options],
         cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def test_patience():
+    """Work in a copy of the process: its result, its error, and when it is given up."""
+    spec = importlib.util.spec_from_file_location("patience", BENCHMARKS / "patience.py")
+    patience = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(patience)
+
+    def work():
+        while True:
+            pass
+
+    assert patience.within(20, lambda: {"a": 1}) == {"a": 1}
+    with pytest.raises(ZeroDivisionError):
+        patience.within(20, lambda: 1 / 0)
+    if hasattr(os, "fork"):
+        with pytest.raises(ChildProcessError, match="its process died"):
+            patience.within(20, lambda: os._exit(3))
+        with pytest.raises(TimeoutError, match="more than 1 s of CPU time"):
+            patience.within(1, work)
+        with pytest.raises(TimeoutError, match=r"more than 0\.1 s"):
+            patience.within(0.1, lambda: time.sleep(100))

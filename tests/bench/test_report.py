@@ -13,7 +13,7 @@ TEXT = """A title.
     pip install this && python that
 
 More of
-it.
+it. Writes x.png.
 """
 
 

@@ -99,7 +99,7 @@ def test_the_report_names_everything(scripts, tmp_path):
     assert [file.name for file in files] == ["benchmarks.json", "benchmarks.md", "benchmarks.html"]
     text, page = (file.read_text(encoding="utf-8") for file in files[1:])
     for row in (
-        "| good | what is good | 0.25, 0.88, 1.50 (below 1 is better) |", "| n | ours [µs] | to <peer> |",
+        "| good | what is good | 0.25, 0.88, 1.5 (below 1 is better) |", "| n | ours [µs] | to <peer> |",
         "| 2 | 3.00 | 1.50 |", "![A curve](pictures/benchmark_curve.png)", "Measures nothing \\| at all.", "Said.",
         "Not complete: ValueError: the wheel came off.", "Not run: none of its peers (Nobody) is installed",
     ):  # fmt: skip
@@ -119,7 +119,8 @@ def test_the_list_is_of_scripts():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are another matter there")
-def test_ctrl_c_keeps_what_was_done(scripts, tmp_path):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_was_done(sent, scripts, tmp_path):
     program = f"""
         import pathlib
         from symplectree.bench import benchmarks
@@ -138,7 +139,7 @@ def test_ctrl_c_keeps_what_was_done(scripts, tmp_path):
         if (tmp_path / "child").exists():
             break
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert out.startswith("good ") and "report/benchmarks.md holds what was done" in err

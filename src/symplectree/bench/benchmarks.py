@@ -83,7 +83,7 @@ BENCHMARKS = {
         ),
         Benchmark(
             "closed_chains", "a step with closed loops, its energy error and the gaps", ("MuJoCo", "Pinocchio", "Exudyn"),
-            quick=("--quick", "--patience", "5"), full=("--patience", "20"),
+            quick=("--quick", "--patience", "5"), full=("--patience", "10"),
         ),
         Benchmark(
             "contact", "a step of stacks of boxes and of a quadruped", ("MuJoCo",),
@@ -110,7 +110,8 @@ BENCHMARKS = {
         ),
         Benchmark(
             "robots", "MJCF files read, and moved for half a second", ("MuJoCo",),
-            quick=("gymnasium", "--limit", "5", "--seconds", "5"), full=("gymnasium", "dm_control"), needed=("MuJoCo",),
+            quick=("gymnasium", "--limit", "5", "--seconds", "5"),
+            full=("gymnasium", "dm_control", "--seconds", "20"), needed=("MuJoCo",),
         ),
     )
 }  # fmt: skip

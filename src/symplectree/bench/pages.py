@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from symplectree.bench.report import MISSING, Column, Table
 from symplectree.bench.run import Outcome
@@ -30,7 +31,11 @@ class Summary:
     date: str
     quick: bool
 
-    def as_json(self) -> dict[str, object]:
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> "Summary":
+        return cls(**{**given, "outcomes": [Outcome.from_json(outcome) for outcome in given["outcomes"]]})
+
+    def as_json(self) -> dict[str, Any]:
         return {**vars(self), "outcomes": [outcome.as_json() for outcome in self.outcomes]}
 
     @property
@@ -113,7 +118,7 @@ def _state(outcome: Outcome) -> str:
 def _range(outcome: Outcome) -> str:
     found = []
     for side, values in outcome.ratios.items():
-        three = ", ".join(f"{value:.2f}" for value in (min(values), statistics.median(values), max(values)))
+        three = ", ".join(f"{value:.2g}" for value in (min(values), statistics.median(values), max(values)))
         found.append(f"{three} ({side} 1 is better)")
     return "; ".join(found) or MISSING
 
@@ -166,7 +171,7 @@ def _table_page(table: Table) -> str:
 def _cell(text: str, column: Column) -> str:
     """A cell, with a colour when it is a ratio."""
     kind = ' class="key"' if column.key else ""
-    if column.better and re.fullmatch(r"[\d.]+|inf", text):
+    if column.better and re.fullmatch(r"[\d.]+(e-\d+)?|inf", text):
         kind = ' class="better"' if (float(text) < 1) == (column.better == "below") else ' class="worse"'
     return f"<td{kind}>{html.escape(text)}</td>"
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -58,9 +59,9 @@ class Column:
         return value if isinstance(value, str) else format(value, self.format)
 
 
-def ratio(title: str = "ratio", *, better: Literal["below", "above"] = "below") -> Column:
+def ratio(title: str = "ratio", *, better: Literal["below", "above"] = "below", format: str = ".2f") -> Column:
     """A column of ratios, ours to a peer's."""
-    return Column(title, better=better)
+    return Column(title, better=better, format=format)
 
 
 def _nothing() -> None:
@@ -105,14 +106,14 @@ class Table:
 
 
 class Report:
-    """What a benchmark says: `text` is the docstring of its script, of which the lines of shell are left out.
+    """What a benchmark says: `text` is the docstring of its script, but for lines of shell and the file that it writes.
 
     path: the file to write; none when left out. Pictures go to the folder that the script runs in.
     """
 
     def __init__(self, text: str, path: Path | None = None) -> None:
         paragraphs = [p for p in textwrap.dedent(text).strip().split("\n\n") if not p.startswith(("    ", "python "))]
-        self.text = [" ".join(p.split()) for p in paragraphs]
+        self.text = [re.sub(r" Writes \S+\.png\.", "", " ".join(p.split())) for p in paragraphs]
         self.path = path
         self.tables: list[Table] = []
         self.sentences: list[str] = []

@@ -47,6 +47,11 @@ class Outcome:
     left_out: dict[str, str] = field(default_factory=dict)
     pictures: list[dict[str, str]] = field(default_factory=list)
 
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> "Outcome":
+        tables = [Table.from_json(table) for table in given["tables"]]
+        return cls(**{**given, "options": tuple(given["options"]), "tables": tables})
+
     def as_json(self) -> dict[str, Any]:
         return {**vars(self), "options": list(self.options), "tables": [table.as_json() for table in self.tables]}
 

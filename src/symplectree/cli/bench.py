@@ -1,6 +1,10 @@
 """`symplectree bench`"""
 
 import datetime
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +41,7 @@ def bench(
     symplectree bench --only step_cost --only closed_chains --out report
     ```
 
-    All of them take about a quarter of an hour, `--quick` two minutes. The folder gets benchmarks.html, benchmarks.md,
+    All of them take some twenty minutes, `--quick` two minutes. The folder gets benchmarks.html, benchmarks.md,
     benchmarks.json and pictures. What cannot run or fails is named there with its reason and stops nothing; Ctrl-C keeps
     what was done. Peers are installed by `pip install "symplectree[bench]"`.
 
@@ -60,7 +64,7 @@ def bench(
     _make(out)
     summary = Summary([], machine(), versions(), datetime.date.today().isoformat(), quick)
     for one in chosen:
-        with waiting(f"{one.name}: {one.about}"):
+        with waiting(f"{one.name}: {one.about}"), _terminated_like_ctrl_c():
             outcome = run_one(one, out, quick=quick, limit=LIMITS[quick] if limit is None else limit)
         summary.outcomes.append(outcome)
         *_, ratios, became = summary.rows()[-1]
@@ -76,6 +80,19 @@ def bench(
     report("report", ", ".join(map(str, files)))
     if all(outcome.state in ("failed", "left out") for outcome in summary.outcomes):
         raise ResultError(f"no benchmark has run; {files[1]} says why")
+
+
+@contextmanager
+def _terminated_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM ends what runs in processes of its own, too."""
+    if threading.current_thread() is not threading.main_thread():  # signals are not for others
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _chosen(names: list[str] | None) -> list[Benchmark]:
