@@ -239,6 +239,12 @@ def test_what_cannot_be_written_is_refused(options, error, said, tmp_path, monke
     assert not any(tmp_path.iterdir())
 
 
+def test_motions_that_must_be_given_are_refused(tmp_path):
+    with pytest.raises(st.ModelError, match="'cross x' moves no mass: its motion must be given, which no FMU takes"):
+        st.load("marionette").to_fmu(tmp_path / "made.fmu", dt=DT)
+    assert not any(tmp_path.iterdir())
+
+
 def test_functions_of_python_are_refused(tmp_path):
     m = arm()
     m.add(st.UserPotential(lambda q: 0.0, lambda q: 0 * q, name="mine"))

@@ -53,7 +53,11 @@ def write_fmu(mechanism: Mechanism, path: str | PathLike[str], *, dt: float, met
         raise ModelError(f"method {type(chosen).__name__} cannot be in an FMU; give Variational(…)")
     file = checked_path(path, (".fmu",))
     text = mechanism.to_sexpr()
-    mechanism.build()  # whatever is wrong is said here
+    model = mechanism.build()  # whatever is wrong is said here
+    if model.massless:
+        raise ModelError(
+            f"coordinate {model.massless[0]!r} moves no mass: its motion must be given, which no FMU takes"
+        )
     settings = {"dt": float(dt), "method": dataclasses.asdict(chosen), "version": version()}
     name = re.sub(r"\W", "_", file.stem, flags=re.ASCII)
     name = name if name[:1].isalpha() else f"model_{name}"
