@@ -10,7 +10,6 @@ at a time.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -19,6 +18,8 @@ import numpy as np
 from chains import chain, mujoco_model
 
 import symplectree as st
+from symplectree.bench import Column, Report, ratio, report_parser
+from symplectree.validation import counted
 
 DT, SPREAD, STEPS = 1e-3, 0.3, 200
 
@@ -64,25 +65,31 @@ def best(calls: list[Callable[[], object]], budget: float, clock: Callable[[], f
     return found
 
 
-def compare(sizes: list[int], runs: int, threads: int, budget: float) -> None:
-    print(f"steps per core-second, {runs} runs of {STEPS} steps at 1 ms, {threads} threads, CPU time, best of rounds")
-    print(f"{'n':>4} {'symplectree':>12} {'MuJoCo Euler':>13} {'ratio':>6}")
+def compare(report: Report, sizes: list[int], runs: int, threads: int, budget: float) -> None:
+    table = report.table(
+        "Steps per core-second", Column("n", format="d", key=True), Column("symplectree", format=",.0f"),
+        Column("MuJoCo Euler", format=",.0f"), ratio(better="above"),
+        note=f"{runs} runs of {STEPS} steps at 1 ms of a spatial chain of n links, on {counted(threads, 'thread')}",
+    )  # fmt: skip
     for n in sizes:
         calls = [call for call in (ours(n, runs, threads), theirs(n, runs, threads)) if call is not None]
         rates = [runs * STEPS / seconds for seconds in best(calls, budget, time.process_time)]
-        peer = f"{rates[1]:13,.0f} {rates[0] / rates[1]:6.2f}" if len(rates) > 1 else f"{'-':>13} {'-':>6}"
-        print(f"{n:4d} {rates[0]:12,.0f} {peer}", flush=True)
+        table.add(n, *(rates if len(rates) > 1 else (*rates, None)), rates[0] / rates[1] if len(rates) > 1 else None)
 
 
-def scaling(runs: int, budget: float) -> None:
+def scaling(report: Report, runs: int, budget: float) -> None:
     one, two = best([ours(10, runs, 1), ours(10, runs, 2)], budget, time.perf_counter)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    print(f"two threads are {one / two:.2f} times as fast as one (n = 10; load of this machine {load:.1f})", flush=True)
+    report.say(f"Two threads are {one / two:.2f} times as fast as one (n = 10; load of this machine {load:.1f}).")
 
 
-def derivatives(sizes: list[int], budget: float) -> None:
+def derivatives(report: Report, sizes: list[int], budget: float) -> None:
     rows = 256
-    print(f"derivatives of steps per core-second, {rows} states: all at once, one after the other, ratio")
+    table = report.table(
+        "Derivatives of steps per core-second", Column("n", format="d", key=True), Column("all at once", format=",.0f"),
+        Column("one after the other", format=",.0f"), Column("times as many"),
+        note=f"{rows} states, ours alone",
+    )  # fmt: skip
     for n in sizes:
         linearizer = st.Linearizer(chain(n), dt=DT)
         q, p = starts(n, rows)
@@ -96,19 +103,20 @@ def derivatives(sizes: list[int], budget: float) -> None:
             linearizer.at(q, p)
 
         many, single = best([at_once, singly], budget, time.process_time)
-        print(f"{n:4d} {rows / many:12,.0f} {rows / single:13,.0f} {single / many:6.2f}", flush=True)
+        table.add(n, rows / many, rows / single, single / many)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--budget", type=float, default=3.0, help="seconds per line (default 3)")
     parser.add_argument("--runs", type=int, default=256)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--sizes", type=int, nargs="*", default=[2, 10, 30])
     arguments = parser.parse_args()
-    compare(arguments.sizes, arguments.runs, arguments.threads, arguments.budget)
-    scaling(arguments.runs, arguments.budget)
-    derivatives(arguments.sizes, arguments.budget)
+    report = Report(__doc__, arguments.report)
+    compare(report, arguments.sizes, arguments.runs, arguments.threads, arguments.budget)
+    scaling(report, arguments.runs, arguments.budget)
+    derivatives(report, arguments.sizes, arguments.budget)
 
 
 if __name__ == "__main__":

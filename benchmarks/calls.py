@@ -11,16 +11,17 @@ example-robot-data, where installed, beside `pinocchio.computeABADerivatives`, w
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from chains import Contestant, best_run, best_times, chain, mujoco_model
 
 import symplectree as st
+from symplectree.bench import Column, Report, Table, ratio, report_parser
 
 DT, ANGLE = 1e-3, 0.3
 STEPS = 500  # from the start, in which all move alike
@@ -28,12 +29,12 @@ ROBOTS = {
     "UR5": ("ur5_robot.urdf", "fixed", False),
     "anymal": ("anymal_b_simple_description/robots/anymal.urdf", "free", False),
     "talos": ("talos_reduced.urdf", "free", False),
-    "panda, fingers follow": ("panda.urdf", "fixed", True),
-    "panda, constraint": ("panda.urdf", "fixed", False),
+    "panda, fingers that follow": ("panda.urdf", "fixed", True),
+    "panda, fingers bound by a constraint": ("panda.urdf", "fixed", False),
 }
 
 
-def loops(n: int, budget: float) -> None:
+def loops(table: Table, n: int, budget: float) -> None:
     """Control loops on a chain of n links."""
     import mujoco
 
@@ -81,10 +82,11 @@ def loops(n: int, budget: float) -> None:
     ours = [stepper.run, each(stepper.step), with_forces, held, with_state]
     runs = [Contestant(start, run) for run in ours]
     runs += [Contestant(start_peer, run) for run in (peer_steps, peer_with_forces)]
-    print(f"{n:5d}" + "".join(f"{1e6 * t / STEPS:10.2f}" for t in best_run(runs, STEPS, budget)))
+    times = [1e6 * t / STEPS for t in best_run(runs, STEPS, budget)]
+    table.add(n, *times, times[2] / times[-1])
 
 
-def functions(n: int, budget: float) -> None:
+def functions(table: Table, n: int, budget: float) -> None:
     """Runs under a function of the velocity, and under controllers that do the same."""
     model, q, calls = chain(n), np.full(n, ANGLE), 0
 
@@ -106,7 +108,7 @@ def functions(n: int, budget: float) -> None:
     )
     per_step = [1e6 * t / STEPS for t in (plain, called, by_laws)]
     above = per_step[1] - per_step[0] - 1e6 * one * calls / STEPS
-    print(f"{n:5d}" + "".join(f"{t:10.2f}" for t in (*per_step, calls / STEPS, 1e6 * one, above)))
+    table.add(n, *per_step, calls / STEPS, 1e6 * one, above)
 
 
 def robot_file(name: str) -> Path | None:
@@ -118,18 +120,18 @@ def robot_file(name: str) -> Path | None:
     return next(found, None)
 
 
-def derivatives(name: str, budget: float) -> None:
+def derivatives(report: Report, table: Table, name: str, budget: float) -> None:
     """First derivatives of a step of a robot."""
     import pinocchio as pin
 
     file, base, follow = ROBOTS[name]
     path = robot_file(file)
     if path is None:
-        print(f"{name:>22}  example-robot-data is not installed")
+        report.leave_out(name, "as example-robot-data is not installed")
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = st.load(path, base=base, eliminate=follow).build()
+        model = st.load(path, base=base, eliminate=follow, contact=False).build()
     peer = pin.buildModelFromUrdf(str(path), *([pin.JointModelFreeFlyer()] if base == "free" else []))
     data, rng = peer.createData(), np.random.default_rng(0)
     there = pin.integrate(peer, pin.neutral(peer), 0.3 * rng.normal(size=peer.nv))
@@ -141,28 +143,39 @@ def derivatives(name: str, budget: float) -> None:
         lambda: linearizer.at(q, p), lambda: st.linearize(model, (q, p), dt=DT),
         lambda: pin.computeABADerivatives(peer, data, there, v_there, tau),
     ], budget)  # fmt: skip
-    times = f"{1e6 * ours:10.2f} {1e6 * function:10.2f} {1e6 * theirs:10.2f} {ours / theirs:7.2f}"
-    print(f"{name:>22} {model.nv:4d} {times}")
+    table.add(name, model.nv, 1e6 * ours, 1e6 * function, 1e6 * theirs, ours / theirs)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--links", type=int, nargs="*", default=[2, 10, 30])
     parser.add_argument("--robots", nargs="*", choices=ROBOTS, default=list(ROBOTS))
     parser.add_argument("--budget", type=float, default=3.0, help="seconds per line (default 3)")
-    arguments = parser.parse_args()
-    columns = ("in a run", "step()", "step(u)", "n=10", "q, v", "mj_step", "with u")
-    print("µs per step" + "\n links" + "".join(f"{c:>10}" for c in columns))
-    for n in arguments.links:
-        loops(n, arguments.budget)
+    given = parser.parse_args()
+    report, links = Report(__doc__, given.report), Column("n", format="d", key=True)
+    columns = ("in a run", "step()", "step(array)", "n=10", "with q, v", "mj_step", "with forces")
+    if find_spec("mujoco") is not None:
+        table = report.table(
+            "A step from Python", links, *(Column(c, "µs") for c in columns), ratio(),
+            note="chains of n links at 1 ms; ratio: step(array) to mj_step with forces written",
+        )  # fmt: skip
+        for n in given.links:
+            loops(table, n, given.budget)
     columns = ("no force", "function", "PD", "calls", "one call", "above")
-    print("\nµs per step of simulate; above: function and step\n links" + "".join(f"{c:>10}" for c in columns))
-    for n in arguments.links:
-        functions(n, arguments.budget)
-    columns = ("at", "linearize", "Pinocchio")
-    print(f"\nµs per call\n{'':>22}   nv " + " ".join(f"{c:>10}" for c in columns) + "   ratio")
-    for name in arguments.robots:
-        derivatives(name, arguments.budget)
+    table = report.table(
+        "A step of simulate under forces", links, *(Column(c, "" if c == "calls" else "µs") for c in columns),
+        note="calls of the function per step; above: what a step takes more than the function and a step without forces",
+    )  # fmt: skip
+    for n in given.links:
+        functions(table, n, given.budget)
+    if find_spec("pinocchio") is not None:
+        table = report.table(
+            "A step and its first derivatives", Column("robot", key=True), Column("nv", format="d"),
+            *(Column(c, "µs") for c in ("Linearizer.at", "linearize", "Pinocchio")), ratio(),
+            note="Pinocchio's computeABADerivatives takes no step; ratio: Linearizer.at to Pinocchio",
+        )  # fmt: skip
+        for name in given.robots:
+            derivatives(report, table, name, given.budget)
 
 
 if __name__ == "__main__":

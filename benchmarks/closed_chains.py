@@ -6,7 +6,8 @@ The closed-chain device of JM09 Listing 1 and the scissor lift of JM09 section V
 (MuJoCo's have 1e-9 kg·m² more), from rest. µs per step in CPU time, best of rounds taken in turns. Energy: largest
 deviation over the run, relative to the largest kinetic energy of the motion. Gap: largest distance of two joined points.
 Check: every engine's configuration after 0.5 s in small steps, against ours, relative to how far it moved; above 1e-3 its
-model is another one ("-": would take longer than a minute). Writes closed_chains.png.
+model is another one. Whoever takes more than `--patience` seconds of CPU time for a run is given up and named; a
+check that would is left out ("-"). The ratio is ours to that contestant's. Writes closed_chains.png.
 
 Where the links of a lift stand upright its loops are singular, and the passage is violent: 5 and 10 segments run through
 it for 10 s, longer lifts for as long as they stay before it.
@@ -14,7 +15,6 @@ it for 10 s, longer lifts for as long as they stay before it.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import warnings
 from collections.abc import Callable
@@ -25,15 +25,17 @@ from pathlib import Path
 import numpy as np
 from loops import Engine, exudyn, mujoco, ours, pinocchio
 from matplotlib.figure import Figure
+from patience import within
 
 import symplectree as st
+from symplectree.bench import Column, Report, ratio, report_parser
 
 ROOT = Path(__file__).parent.parent
 DT = 0.01  # s
 LIFTS = {5: 10.0, 10: 10.0, 20: 1.2, 50: 2.0, 100: 2.0}  # s, by segments
 UPRIGHT = {5: 0.68, 10: 0.93, 20: 1.29, 50: 2.04, 100: 2.88}  # s, when the loops are singular for the first time
 FINE, WHEN, AGREE = 1e-3, 0.5, 1e-3  # of the check: steps [s], time [s], relative difference allowed
-PATIENCE = 60.0  # CPU seconds for one check
+PATIENCE = 60.0  # CPU seconds for one run of one contestant
 US_OF_5, GROWTH = 20.0, 6.0  # bars: µs per step of the lift of 5; time of 100 segments to that of 20
 DEFAULT = "symplectree"
 
@@ -99,25 +101,36 @@ def best_costs(engines: dict[str, tuple[Engine, int]], budget: float) -> dict[st
     return best
 
 
-def difference(who: Contestant, model: st.Model, start: np.ndarray, expected: np.ndarray, cost: float) -> float:
+def difference(who: Contestant, model: st.Model, start: np.ndarray, expected: np.ndarray, patience: float) -> float:
     """How far from expected it is at the time of the check, relative to the way; nan when that would take too long."""
-    steps = round(WHEN / who.fine)
-    if 1e-6 * cost * steps > PATIENCE:
+
+    def end() -> np.ndarray:
+        return who.make(model, start, who.fine).path(round(WHEN / who.fine))[0][-1]  # type: ignore[union-attr]
+
+    try:
+        q = within(patience, end)
+    except TimeoutError:
         return np.nan
-    q = who.make(model, start, who.fine).path(steps)[0][-1]  # type: ignore[union-attr]
     return float(np.abs(q - expected).max() / np.abs(expected - start).max())
 
 
-def measure(model: st.Model, start: np.ndarray, duration: float, budget: float) -> tuple[dict[str, Result], float]:
+def measure(
+    report: Report, title: str, mechanism: tuple[st.Model, np.ndarray], duration: float, budget: float, patience: float
+) -> tuple[dict[str, Result], float]:
     """Everybody's result, and the largest kinetic energy [J] of the motion."""
-    steps, soon = round(duration / DT), round(WHEN / FINE)
+    (model, start), steps, soon = mechanism, round(duration / DT), round(WHEN / FINE)
     q, v = ours(model, start, FINE).path(max(round(duration / FINE), soon))
     scale = float(st.kinetic_energy(model, q, v).max())
     engines, paths = {}, {}
     for name, who in CONTESTANTS.items():
-        if (engine := who.make(model, start, DT)) is not None:
-            paths[name] = engine.path(steps)
-            engines[name] = engine, len(paths[name][0]) - 1
+        if (engine := who.make(model, start, DT)) is None:
+            continue
+        try:
+            paths[name] = within(patience, lambda engine=engine: engine.path(steps))
+        except (TimeoutError, ChildProcessError) as error:
+            report.leave_out(f"{name} on the {title}", str(error))
+            continue
+        engines[name] = engine, len(paths[name][0]) - 1
     costs = best_costs(engines, budget)
     results = {}
     for name, path in paths.items():
@@ -127,21 +140,25 @@ def measure(model: st.Model, start: np.ndarray, duration: float, budget: float) 
             cost=costs[name],
             energy=float(np.abs(energy - energy[0]).max() / scale),
             gap=float(np.linalg.norm(rows, axis=2).max()),
-            check=difference(CONTESTANTS[name], model, start, q[soon], costs[name]),
+            check=difference(CONTESTANTS[name], model, start, q[soon], patience),
             reached=DT * (len(energy) - 1),
             whole=len(energy) == steps + 1,
         )
     return results, scale
 
 
-def print_table(title: str, results: dict[str, Result], duration: float, scale: float) -> None:
-    print(f"\n{title}: {duration:g} s; energy relative to {scale:.3g} J")
-    print(f"{'':>22} {'µs per step':>12} {'energy':>9} {'gap [m]':>9} {'check':>9}")
+def tabulate(report: Report, title: str, results: dict[str, Result], duration: float, scale: float, note: str) -> None:
+    table = report.table(
+        title[0].upper() + title[1:], Column("who", key=True), Column("step", "µs", ".1f"), ratio(format=".2g"),
+        Column("energy error", format=".1e"), Column("gap", "m", ".1e"), Column("check", format=".1e"), Column("remark"),
+        note=f"{duration:g} s in steps of {DT:g} s{note}; energy relative to {scale:.3g} J",
+    )  # fmt: skip
     for name, r in results.items():
-        check = "-" if np.isnan(r.check) else "ours" if name == DEFAULT else f"{r.check:.1e}"
-        notes = f"  not finite after {r.reached:g} s" if not r.whole else ""
-        notes += "  another motion" if r.check > AGREE else ""
-        print(f"{name:>22} {r.cost:12.1f} {r.energy:9.1e} {r.gap:9.1e} {check:>9}{notes}")
+        remarks = [f"not finite after {r.reached:g} s"] if not r.whole else []
+        remarks += ["another motion"] if r.check > AGREE else []
+        mine = None if name.startswith("symplectree") else results[DEFAULT].cost / r.cost
+        check = "ours" if name == DEFAULT else r.check
+        table.add(name, r.cost, mine, r.energy, r.gap, check, ", ".join(remarks))
 
 
 def draw(lifts: dict[int, dict[str, Result]]) -> Figure:
@@ -195,49 +212,46 @@ def draw(lifts: dict[int, dict[str, Result]]) -> Figure:
     return figure
 
 
-def print_bars(of_5: float, budget: float) -> None:
+def say_bars(report: Report, of_5: float, budget: float) -> None:
     """Our two aims, and whether they are met."""
     steps = round(LIFTS[20] / DT)
     costs = best_costs({str(n): (ours(*lift(n), DT), steps) for n in (20, 100)}, budget)
     growth = costs["100"] / costs["20"]
     for what, value, bar, unit in (
-        ("lift of 5 segments", of_5, US_OF_5, " µs per step"),
-        (f"time(100 segments) / time(20 segments), in turns over {LIFTS[20]:g} s", growth, GROWTH, ""),
+        ("A step of the lift of 5 segments takes", of_5, US_OF_5, " µs"),
+        (f"Ours takes for 100 segments as a multiple of 20, in turns over {LIFTS[20]:g} s,", growth, GROWTH, ""),
     ):
-        print(f"{what}: {value:.1f}{unit}, at most {bar:g}{unit}: {'met' if value <= bar else 'not met'}")
+        report.say(f"{what} {value:.1f}{unit}, of at most {bar:g}{unit}: {'met' if value <= bar else 'not met'}.")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--budget", type=float, default=1.0, help="CPU seconds per engine and mechanism (default 1)")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="CPU seconds for one run (default 60)")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(LIFTS), choices=list(LIFTS), help="segments")
     parser.add_argument("--quick", action="store_true", help="the device and the lift of 5 for 1 s, a short budget")
-    arguments = parser.parse_args()
-    sizes, budget = ([5], 0.1) if arguments.quick else (arguments.sizes, arguments.budget)
+    given = parser.parse_args()
+    sizes, budget = ([5], 0.1) if given.quick else (given.sizes, given.budget)
     warnings.simplefilter("ignore")  # shorter sub-steps are part of the cost
-    print(f"closed chains in steps of {DT:g} s, CPU time, best of rounds")
-
-    tables = {"closed-chain device": (device(), 10.0)}
-    tables |= {f"scissor lift of {n} segments, singular after {UPRIGHT[n]} s": (lift(n), LIFTS[n]) for n in sizes}
+    report = Report(__doc__, given.report)
+    tables = {"closed-chain device": (device(), 10.0, "")}
+    tables |= {f"scissor lift of {n} segments": (lift(n), LIFTS[n], f", singular after {UPRIGHT[n]} s") for n in sizes}
     found = {}
-    for title, (mechanism, duration) in tables.items():
-        duration = 1.0 if arguments.quick else duration
-        found[title], scale = measure(*mechanism, duration, budget)
-        print_table(title, found[title], duration, scale)
+    for title, (mechanism, duration, note) in tables.items():
+        duration = 1.0 if given.quick else duration
+        found[title], scale = measure(report, title, mechanism, duration, budget, given.patience)
+        tabulate(report, title, found[title], duration, scale, note)
     _, *lifts = found.values()
-    for name in CONTESTANTS:
-        if not any(name in results for results in found.values()):
-            print(f"\n{name}: not installed, left out")
     others = {f"{name} ({title})" for title, results in found.items() for name, r in results.items() if r.check > AGREE}
-    verdict = (
-        f"not the same motion: {', '.join(sorted(others))}" if others else f"those made are within {AGREE:g} of ours"
-    )
-    print(f"\nchecks: {verdict}")
+    if others:
+        report.say(f"Not the same motion: {', '.join(sorted(others))}.")
+    else:
+        report.say(f"Those checks that were made are within {AGREE:g} of ours.")
     if 5 in sizes:
-        print_bars(lifts[sizes.index(5)][DEFAULT].cost, budget)
-    if lifts:
-        draw(dict(zip(sizes, lifts, strict=True))).savefig("closed_chains.png", dpi=110)
-        print("\nplot written to closed_chains.png")
+        say_bars(report, lifts[sizes.index(5)][DEFAULT].cost, budget)
+    if len(lifts) > 1:
+        figure = draw(dict(zip(sizes, lifts, strict=True)))
+        report.picture(figure, "closed_chains.png", "Cost, energy error and gap of scissor lifts over their segments")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ at the same poses. Ours and MuJoCo's in turns, best of rounds.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from itertools import combinations, combinations_with_replacement
@@ -19,6 +18,7 @@ import mujoco
 import numpy as np
 
 from symplectree import _core
+from symplectree.bench import Column, Report, ratio, report_parser
 
 KINDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "plane")
 SIZES = {
@@ -75,9 +75,13 @@ def place(data: mujoco.MjData, T: np.ndarray) -> None:
     data.geom_xpos[:], data.geom_xmat[:] = T[:, :3, 3], T[:, :3, :3].reshape(-1, 9)
 
 
-def pairs(n: int, rounds: int) -> None:
+def pairs(report: Report, n: int, rounds: int) -> None:
     """Random poses at which the shapes are between a little overlap and the margin apart."""
-    print(f"{'pair':22s}{'ours':>8s}{'contacts':>10s}{'MuJoCo':>8s}   µs per pair")
+    table = report.table(
+        "Pairs of shapes", Column("pair", key=True), Column("symplectree", "µs", ".3f"), Column("contacts"),
+        Column("MuJoCo", "µs", ".3f"),
+        note="all contacts of a pair (ours), beside one distance (MuJoCo)",
+    )  # fmt: skip
     solids, call = KINDS[:5], np.inf
     for kinds in [*combinations_with_replacement(solids, 2), *((kind, "plane") for kind in solids)]:
         rng = np.random.default_rng(0)
@@ -104,11 +108,14 @@ def pairs(n: int, rounds: int) -> None:
 
         mine, peer = best([ours, theirs], rounds)
         call = min(call, peer)
-        print(f"{'-'.join(kinds):22s}{1e6 * mine / n:8.3f}{counts.mean():10.2f}{1e6 * (peer - call) / n:8.3f}")
+        table.add("-".join(kinds), 1e6 * mine / n, counts.mean(), 1e6 * (peer - call) / n)
 
 
-def scenes(rounds: int) -> None:
-    print(f"\n{'scene':22s}{'ours':>8s}{'contacts':>10s}{'MuJoCo':>8s}{'contacts':>10s}   µs per scene")
+def scenes(report: Report, rounds: int) -> None:
+    table = report.table(
+        "Scenes", Column("scene", key=True), Column("symplectree", "µs", ".1f"), Column("contacts", format="d"),
+        Column("MuJoCo", "µs", ".1f"), Column("MuJoCo's contacts", format="d"), ratio(),
+    )  # fmt: skip
     for n, spread, name in ((50, 1.5, "free"), (50, 0.6, "heap"), (400, 3.0, "free"), (400, 1.2, "heap")):
         rng = np.random.default_rng(1)
         kinds = [*rng.choice(KINDS[:5], n), "plane"]
@@ -139,18 +146,18 @@ def scenes(rounds: int) -> None:
 
         mine, peer = best([ours, theirs], rounds)
         contacts = broad.count_contacts(T, MARGIN, 1)
-        print(
-            f"{f'{name}, {n} shapes':22s}{1e6 * mine / REPEAT:8.1f}{contacts:10d}{1e6 * peer / REPEAT:8.1f}{data.ncon:10d}"
-        )
+        times = 1e6 * mine / REPEAT, 1e6 * peer / REPEAT
+        table.add(f"{name}, {n} shapes", times[0], contacts, times[1], data.ncon, mine / peer)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--poses", type=int, default=2000, help="for each pair of shapes")
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
-    pairs(options.poses, options.rounds)
-    scenes(options.rounds)
+    report = Report(__doc__, options.report)
+    pairs(report, options.poses, options.rounds)
+    scenes(report, options.rounds)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,20 @@
-"""Stacks of boxes, and a quadruped standing and in the air, beside MuJoCo: how far they sink, CPU time of a step."""
+"""Stacks of boxes, and a quadruped standing and in the air, beside MuJoCo: how far they sink, CPU time of a step.
+
+    pip install ".[bench]" && python benchmarks/contact.py
+
+Both engines take the same steps of 1 ms in turns, and the least time of several rounds counts. The quadruped has 18
+velocities; springs and dampers hold its joints.
+"""
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import mujoco
 import numpy as np
 
 import symplectree as st
+from symplectree.bench import Column, Report, ratio, report_parser
 
 SIZE, FRICTION, DT = 0.2, 0.5, 1e-3
 STACKS = {"two boxes, 1 and 10,000 kg": [1.0, 1e4], "ten boxes": [1.0] * 10}
@@ -103,8 +109,8 @@ def their_quadruped(height: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-def compare(stepper: st.Stepper, model: mujoco.MjModel, data: mujoco.MjData, steps: int, rounds: int) -> str:
-    """CPU times of a step of both, the least of several rounds in turn."""
+def compare(stepper: st.Stepper, model: mujoco.MjModel, data: mujoco.MjData, steps: int, rounds: int) -> list[float]:
+    """CPU times of a step of both [µs] and their ratio, the least of several rounds in turn."""
     ours, theirs = [], []
     for _ in range(rounds):
         start = time.process_time()
@@ -113,28 +119,32 @@ def compare(stepper: st.Stepper, model: mujoco.MjModel, data: mujoco.MjData, ste
         start = time.process_time()
         mujoco.mj_step(model, data, steps)
         theirs.append(time.process_time() - start)
-    scale, ratio = 1e6 / steps, min(ours) / min(theirs)
-    return f"{min(ours) * scale:.1f} µs a step, MuJoCo {min(theirs) * scale:.1f} µs; ratio {ratio:.2f}"
+    return [1e6 * min(ours) / steps, 1e6 * min(theirs) / steps, min(ours) / min(theirs)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = report_parser(__doc__)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5, help="of both in turn; the least time counts")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
+    report = Report(__doc__, given.report)
+    table = report.table(
+        "A step in contact", Column("mechanism", key=True), Column("symplectree", "µs", ".1f"),
+        Column("MuJoCo", "µs", ".1f"), ratio(), Column("we sink", "m", ".1e"), Column("MuJoCo sinks", "m", ".1e"),
+        note="steps of 1 ms; how far bodies have sunk into what carries them after all steps",
+    )  # fmt: skip
     for name, masses in STACKS.items():
         stepper, (model, data) = our_stack(masses), their_stack(masses)
         heights = SIZE * (np.arange(len(masses)) + 0.5)
-        times = compare(stepper, model, data, arguments.steps, arguments.rounds)
-        sunk = [np.abs(q[2::7] - heights).max() for q in (stepper.q, data.qpos)]
-        print(f"{name}: {times}; sunk {sunk[0]:.1e} m, MuJoCo {sunk[1]:.1e} m")
+        times = compare(stepper, model, data, given.steps, given.rounds)
+        table.add(name, *times, *(np.abs(q[2::7] - heights).max() for q in (stepper.q, data.qpos)))
     standing = 2 * LEG * np.cos(POSE["thigh"]) + FOOT
     for name, height in {"settles on its feet": standing, "in the air": 1e4}.items():
         both = our_quadruped(height), *their_quadruped(height)
-        print(f"quadruped of 18 velocities, {name}: {compare(*both, arguments.steps // 5, arguments.rounds)}")
+        table.add(f"quadruped, {name}", *compare(*both, given.steps // 5, given.rounds), None, None)
     both = our_quadruped(standing), *their_quadruped(standing)
-    compare(*both, 3 * arguments.steps, 1)
-    print(f"quadruped of 18 velocities, stands: {compare(*both, arguments.steps // 5, arguments.rounds)}")
+    compare(*both, 3 * given.steps, 1)
+    table.add("quadruped, stands", *compare(*both, given.steps // 5, given.rounds), None, None)
 
 
 if __name__ == "__main__":

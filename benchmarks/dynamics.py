@@ -7,7 +7,6 @@ Both are called from Python with arrays that are ready, in turns within one run;
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +14,7 @@ import pinocchio as pin
 from chains import best_times, chain, pinocchio_model
 
 import symplectree as st
+from symplectree.bench import Column, Report, ratio, report_parser
 
 
 def compare(n: int, budget: float) -> list[tuple[str, float, float]]:
@@ -25,8 +25,8 @@ def compare(n: int, budget: float) -> list[tuple[str, float, float]]:
     q, v, a = rng.normal(size=(3, n))
     assert np.allclose(st.inverse_dynamics(model, q, v, a), pin.rnea(peer, data, q, v, a))
     pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-        "inverse": (lambda: st.inverse_dynamics(model, q, v, a), lambda: pin.rnea(peer, data, q, v, a)),
-        "forward": (lambda: st.forward_dynamics(model, q, v, a), lambda: pin.aba(peer, data, q, v, a)),
+        "inverse dynamics": (lambda: st.inverse_dynamics(model, q, v, a), lambda: pin.rnea(peer, data, q, v, a)),
+        "forward dynamics": (lambda: st.forward_dynamics(model, q, v, a), lambda: pin.aba(peer, data, q, v, a)),
         "mass matrix": (lambda: st.mass_matrix(model, q), lambda: pin.crba(peer, data, q)),
     }
     result = []
@@ -37,18 +37,22 @@ def compare(n: int, budget: float) -> list[tuple[str, float, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--budget", type=float, default=2.0, help="seconds per pair (default 2)")
-    budget = parser.parse_args().budget
-    print(f"Pinocchio {pin.__version__}; µs per call from Python, CPU time, best of rounds")
-    print(f"{'function':>12} {'n':>5} {'symplectree':>12} {'Pinocchio':>10} {'ratio':>6}")
+    given = parser.parse_args()
+    report = Report(__doc__, given.report)
+    table = report.table(
+        "Continuous dynamics", Column("function", key=True), Column("n", format="d", key=True),
+        Column("symplectree", "µs"), Column("Pinocchio", "µs"), ratio(),
+        note="a call from Python for a chain of n revolute joints",
+    )  # fmt: skip
     for n in (6, 10, 30, 100):
-        for name, ours, theirs in compare(n, budget):
-            print(f"{name:>12} {n:5d} {ours:12.2f} {theirs:10.2f} {ours / theirs:6.2f}")
+        for name, ours, theirs in compare(n, given.budget):
+            table.add(name, n, ours, theirs, ours / theirs)
     model = {n: chain(n) for n in (100, 1000)}
     state = {n: np.random.default_rng(n).normal(size=(3, n)) for n in model}
-    short, long = best_times([lambda n=n: st.forward_dynamics(model[n], *state[n]) for n in (100, 1000)], budget)
-    print(f"forward dynamics, time(1000) / time(100): {long / short:.1f}")
+    short, long = best_times([lambda n=n: st.forward_dynamics(model[n], *state[n]) for n in (100, 1000)], given.budget)
+    report.say(f"Forward dynamics take {long / short:.1f} times as long for 1000 links as for 100.")
 
 
 if __name__ == "__main__":

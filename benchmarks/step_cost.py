@@ -8,12 +8,12 @@ turns, best of rounds; "ratio" is ours to the fastest peer.
 
 from __future__ import annotations
 
-import argparse
-
 from chains import best_run, dart, mujoco, ours, pinocchio
 
+from symplectree.bench import Column, Report, ratio, report_parser
+
 DT, ANGLE = 1e-3, 0.3
-NAMES = ("symplectree", "MuJoCo Euler", "MuJoCo RK4", "Pinocchio", "DART")
+NAMES = ("symplectree", "MuJoCo Euler", "MuJoCo RK4", "Pinocchio ABA + Euler", "DART")
 
 
 def costs(n: int, budget: float) -> dict[str, float]:
@@ -29,20 +29,21 @@ def costs(n: int, budget: float) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--budget", type=float, default=3.0, help="seconds per chain (default 3)")
     parser.add_argument("--sizes", type=int, nargs="*", default=[1, 2, 5, 10, 20, 50, 100, 200, 500])
     arguments = parser.parse_args()
-    print("µs per step, spatial chain at 1 ms, CPU time, best of rounds")
-    print(f"{'n':>5} " + " ".join(f"{name:>13}" for name in NAMES) + f" {'ratio':>6}")
+    report = Report(__doc__, arguments.report)
+    table = report.table(
+        "One step", Column("n", format="d", key=True), *(Column(name, "µs") for name in NAMES), ratio(),
+        note="a spatial chain of n links at 1 ms; ratio: ours to the fastest peer",
+    )  # fmt: skip
     for n in arguments.sizes:
         cost = costs(n, arguments.budget)
         peers = [c for name, c in cost.items() if name != "symplectree"]
-        ratio = f"{cost['symplectree'] / min(peers):6.2f}" if peers else "     -"
-        cells = " ".join(f"{cost[name]:13.2f}" if name in cost else f"{'-':>13}" for name in NAMES)
-        print(f"{n:5d} {cells} {ratio}")
+        table.add(n, *(cost.get(name) for name in NAMES), cost["symplectree"] / min(peers) if peers else None)
     times = best_run([ours(n, DT, ANGLE) for n in (100, 1000)], 300, arguments.budget)
-    print(f"time(1000) / time(100): {times[1] / times[0]:.1f}")
+    report.say(f"A step of a chain of 1000 links takes {times[1] / times[0]:.1f} times as long as one of 100 links.")
 
 
 if __name__ == "__main__":

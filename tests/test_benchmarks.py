@@ -1,15 +1,19 @@
 """Every benchmark runs, on the smallest sizes that it takes: their figures are looked at, their code must not rot."""
 
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import symplectree
+from symplectree.bench.benchmarks import BENCHMARKS as LISTED
 
 PACKAGE = str(Path(symplectree.__file__).parents[1])
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -49,9 +53,48 @@ def test_runs(script, tmp_path):
         pytest.skip("llps16.py compiles with g++, which is not installed")
     if script == "compile_time.py" and not (shutil.which("cmake") and shutil.which("ninja") and find_spec("nanobind")):
         pytest.skip("compile_time.py configures the build, for which cmake, ninja or nanobind is not installed")
-    done = subprocess.run(
-        [sys.executable, BENCHMARKS / script, *SMALL[script]],
-        cwd=tmp_path, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    reports = script.removesuffix(".py") in LISTED
+    done = run(script, *SMALL[script], *(["--report", "report.json"] if reports else []), folder=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip()
+    if reports:
+        report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+        assert all(table["rows"] for table in report["tables"]), report["left_out"]
+        assert all((tmp_path / picture["file"]).is_file() for picture in report["pictures"])
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_options_of_the_command_are_known(name, tmp_path):
+    """Those that `symplectree bench` gives to a script."""
+    text = run(f"{name}.py", "--help", folder=tmp_path).stdout
+    for option in (*LISTED[name].quick, *LISTED[name].full):
+        assert not option.startswith("--") or f"{option} " in text or f"{option}]" in text, option
+
+
+def run(script, *options, folder):
+    return subprocess.run(
+        [sys.executable, BENCHMARKS / script, *options],
+        cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_patience():
+    """Work in a copy of the process: its result, its error, and when it is given up."""
+    spec = importlib.util.spec_from_file_location("patience", BENCHMARKS / "patience.py")
+    patience = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(patience)
+
+    def work():
+        while True:
+            pass
+
+    assert patience.within(20, lambda: {"a": 1}) == {"a": 1}
+    with pytest.raises(ZeroDivisionError):
+        patience.within(20, lambda: 1 / 0)
+    if hasattr(os, "fork"):
+        with pytest.raises(ChildProcessError, match="its process died"):
+            patience.within(20, lambda: os._exit(3))
+        with pytest.raises(TimeoutError, match="more than 1 s of CPU time"):
+            patience.within(1, work)
+        with pytest.raises(TimeoutError, match=r"more than 0\.1 s"):
+            patience.within(0.1, lambda: time.sleep(100))

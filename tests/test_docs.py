@@ -158,7 +158,7 @@ def test_index_names_every_public_name():
 
 def test_files_that_pages_name_exist():
     """Scripts, models and folders in `code`, as README's table of folders and the tables of examples have them."""
-    names = {p.name for folder in ("examples", "models") for p in (ROOT / folder).iterdir()}
+    names = {p.name for folder in ("examples", "models", "benchmarks") for p in (ROOT / folder).iterdir()}
     own = {"arm.sexp", "anymal.sexp"}  # of the reader
     for page in PAGES:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)

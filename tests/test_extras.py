@@ -49,6 +49,7 @@ NEEDS = {
     "equations": ("symbolic", ARM + "st.symbolic.Equations(m.build()).mass_matrix()"),
     "URDF": ("robots", f"st.loads('{URDF}', 'urdf')"),
     "MJCF": ("robots", "st.loads('<mujoco/>', 'mjcf')"),
+    "an FMU": ("fmi", ARM + "m.to_fmu('arm.fmu', dt=0.01)"),
     "a film": ("video", RUN + "traj.to_video('run.mp4', size=(64, 64))"),
     "a dataset": ("xarray", RUN + "traj.to_dataset()"),
     "a data frame": ("xarray", RUN + "traj.to_dataframe()"),

@@ -14,7 +14,7 @@ CHAPTERS = {
     "Start": ["gallery"],
     "Manual": [
         "models-and-files", "robots", "results", "integrators", "closed-chains", "contact", "formulas", "derivatives",
-        "control", "many-runs", "speed",
+        "control", "many-runs", "speed", "benchmarks",
     ],
     "Background": ["theory", "papers", "validation", "other-simulators"],
     "Reference": ["api", "changelog", "contributing"],

@@ -10,6 +10,7 @@ EXTRAS = {
     "casadi": ("formulas, equations in symbols and optimal control need", "CasADi", "symbolic"),
     "mujoco": ("URDF and MJCF files need the parser of", "MuJoCo", "robots"),
     "imageio_ffmpeg": ("films need", "imageio-ffmpeg", "video"),
+    "pythonfmu3": ("FMUs need", "PythonFMU3", "fmi"),
     "xarray": ("datasets need", "xarray", "xarray"),
     "pandas": ("data frames need", "pandas", "xarray"),
 }

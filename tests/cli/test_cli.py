@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 README, RESULTS, MODELS = (
     (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/results.md", "docs/models-and-files.md")
 )
-COMMANDS = ("demo", "run", "sweep", "info", "plot", "view", "convert")
+COMMANDS = ("demo", "run", "sweep", "info", "plot", "view", "convert", "bench")
 
 
 @pytest.fixture

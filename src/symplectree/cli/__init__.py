@@ -11,6 +11,7 @@ from typing import Any
 
 from cyclopts import App, CycloptsError
 
+from symplectree.cli.bench import bench
 from symplectree.cli.convert import convert
 from symplectree.cli.demo import demo
 from symplectree.cli.info import info
@@ -36,7 +37,7 @@ Exit codes: 0 done, 1 the computation failed, 2 wrong use. Errors are one paragr
 """
 
 app = App(name="symplectree", version=version, help=HELP, help_format="markdown", suppress_keyboard_interrupt=False)
-for command in (demo, run, sweep, info, plot, view, convert):
+for command in (demo, run, sweep, info, plot, view, convert, bench):
     app.command(command)
 
 

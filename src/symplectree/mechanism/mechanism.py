@@ -16,6 +16,7 @@ from symplectree.joints import Fixed, Joint, JointLimits
 from symplectree.validation import counted, shown
 
 if TYPE_CHECKING:
+    from symplectree.integrators import Variational
     from symplectree.mechanism.frames import FrameLiteral
     from symplectree.mechanism.keyframes import Keyframe
     from symplectree.mechanism.model import Model
@@ -200,6 +201,14 @@ class Mechanism:
         from symplectree.io.robots.to_urdf import write_urdf
 
         write_urdf(self, path)
+
+    def to_fmu(self, path: str | PathLike[str], *, dt: float, method: Variational | None = None) -> None:
+        """Write the mechanism as an FMU, for co-simulation after FMI 3.0, with steps of dt [s] inside; `symplectree.io.fmu`
+        says what it offers and needs. Raises ModelError for functions of Python, which no file can hold.
+        """
+        from symplectree.io.fmu import write_fmu
+
+        write_fmu(self, path, dt=dt, method=method)
 
     def __getitem__(self, name: str) -> Frame:
         """The link or frame of that name, "world" included; of a loaded robot, too. Raises ModelError with the nearest
