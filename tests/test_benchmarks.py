@@ -33,6 +33,7 @@ SMALL = {
     "compiled_code.py": ["--quick"],
     "optimal_control.py": ["--steps", "4", "8", "--links", "1"],
     "compare_versions.py": [PACKAGE, PACKAGE, "--seconds", "0.01", "--rounds", "1"],  # with itself
+    "builds.py": ["--rounds", "1", "--budget", "0.001"],
     "robots.py": ["gymnasium", "--limit", "3"],
     "compile_time.py": [str(BENCHMARKS.parent), "--optimization=-O0", "--only", "core/formula"],
     "cone_problems.py": ["--problems", "20"],

