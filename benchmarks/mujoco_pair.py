@@ -159,7 +159,7 @@ def theirs_after(pair: Pair, q: np.ndarray, v: np.ndarray, acting: Acting, *, fi
     there.opt.timestep = step
     kinds = mujoco.mjtIntegrator
     there.opt.integrator = int(kinds.mjINT_IMPLICITFAST if fine else kinds.mjINT_RK4)
-    there.eq_solref[:] = (2e-3, 1)
+    there.eq_solref[:] = (20 * step, 1)
     there.eq_solimp[:, :3] = (0.9999, 0.9999, 0.001)
     there.opt.iterations, there.opt.tolerance = 100, 1e-14
     data = mujoco.MjData(there)

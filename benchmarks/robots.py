@@ -11,8 +11,8 @@ the first keyframe (else the pose of the file) under its controls, are all bodie
 Many rest or fall freely from there, which shows little; `--push 1` starts them at random velocities, 1 rad/s and 1 m/s.
 Contact, limits and dry friction are switched off in MuJoCo. Ours is `st.Variational(accuracy=…)`, MuJoCo's RK4 at 0.1 ms;
 where the two differ, ours at a finer accuracy, and MuJoCo's implicit Euler at 10 µs, which is the one to take where damping
-is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (a time constant of 2 ms,
-impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
+is stiff, decide. MuJoCo's equalities are soft, and ours exact: they are made stiff there (time constants of 20 steps, 2 and
+0.2 ms, impedance 0.9999), and both start where our loops are closed; beside it, by up to 0.3 rad, where a loop is
 singular there (the arm of metaworld), as the motion out of a singularity is not determined.
 
 `--contact` leaves everything on, here and there: after 0.5 s, are all bodies within 5 mm, and do the same contacts and
