@@ -12,6 +12,7 @@ from symplectree.ensemble.single_runs import SingleRuns
 from symplectree.ensemble.task import Saved, Task
 from symplectree.errors import ConvergenceError
 from symplectree.integrators import Variational
+from symplectree.integrators.failure_causes import no_solution
 from symplectree.integrators.variational import native_options
 from symplectree.lie import Array
 
@@ -80,8 +81,8 @@ class PackRuns:
     def _told(self, step: int, residual: float, worst: int) -> ConvergenceError:
         name, time = self.task.model.velocities[worst], step * self.task.dt
         return ConvergenceError(
-            f"step {step} (t = {time:.6g} s) has no solution that 'newton' finds: relative residual {residual:.3g}, worst "
-            f"in {name!r}; take a smaller dt, or add damping where the motion is violent",
+            f"step {step} (t = {time:.6g} s) {no_solution('newton', residual, name)}; take a smaller dt, or add damping "
+            "where the motion is violent",
             step=step,
             time=time,
             residual=residual,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from symplectree.constraints.dynamics import constraint_jacobian
@@ -11,6 +13,12 @@ from symplectree.mechanism.model import Model
 
 LEAP = 0.5  # rad or m within one step, of a prescribed coordinate
 SINGULAR = 1e-4  # relative size of directions in which constraints are as good as dependent
+
+
+def no_solution(solver: str, residual: float, worst: str) -> str:
+    """What is said of a step: how near the solver came, where that is known, and the coordinate or row that is worst."""
+    found = f"has no solution that {solver!r} finds"
+    return f"{found}: relative residual {residual:.3g}, worst in {worst!r}" if math.isfinite(residual) else found
 
 
 def prescribed_leap(model: Model, prescribed: Prescribed, step: int, dt: float) -> str:

@@ -15,7 +15,7 @@ from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.activation import acting
 from symplectree.integrators.cheapest_order import cheapest_order
 from symplectree.integrators.compositions import COMPOSITIONS, LOBATTO
-from symplectree.integrators.failure_causes import independent_constraints, prescribed_leap
+from symplectree.integrators.failure_causes import independent_constraints, no_solution, prescribed_leap
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.formula_faults import formula_fault
 from symplectree.integrators.native_run import NativeRun
@@ -391,8 +391,8 @@ class VariationalRun(NativeRun):
                 coordinate=name,
             )
         return ConvergenceError(
-            f"step {step} (t = {step * self.dt:.6g} s) has no solution that {self.method.solver!r} finds: relative "
-            f"residual {residual:.3g}, worst in {name!r}{halved}; {self._advice(step)}{self._fault()}",
+            f"step {step} (t = {step * self.dt:.6g} s) {no_solution(self.method.solver, residual, name)}{halved}; "
+            f"{self._advice(step)}{self._fault()}",
             step=step,
             time=step * self.dt,
             residual=residual,

@@ -10,6 +10,7 @@ import numpy as np
 from symplectree.dynamics.arguments import configuration, unusable, velocity, zero_quaternion
 from symplectree.errors import ConvergenceError, ModelError
 from symplectree.integrators.activation import start_activations
+from symplectree.integrators.failure_causes import no_solution
 from symplectree.integrators.forces import ForceSource
 from symplectree.integrators.prescribed import Prescribed
 from symplectree.integrators.variational import Variational, VariationalRun, native_options
@@ -277,8 +278,7 @@ class _Step(NamedTuple):
         full, native = self.model.full, self.native
         name = (*full.velocities, *full.rows)[native.worst]
         return ConvergenceError(
-            f"the step has no solution that {self.method.solver!r} finds: relative residual {native.residual:.3g}, worst "
-            f"in {name!r}; take a smaller dt",
+            f"the step {no_solution(self.method.solver, native.residual, name)}; take a smaller dt",
             step=0,
             time=0.0,
             residual=native.residual,
