@@ -146,7 +146,12 @@ void Constrained::solve_finely(LoopSystem system, double* x) {
     for (int l = 0; l < m_.rows; ++l) lambda[l] += mu[l];
     now = unmet(more.data(), *fine_, left) * now;
   }
-  if (!(now < before)) return;
+  double changed = 0, largest = 0;  // multipliers that stay say that what a row leaves is rounding
+  for (int l = 0; l < m_.rows; ++l) {
+    changed = std::max(changed, std::fabs(lambda[l] - multipliers[l]));
+    largest = std::max(largest, std::fabs(lambda[l]));
+  }
+  if (!(now < before) || changed <= kMet * largest) return;
   std::copy(y.begin(), y.end(), x);
   multipliers = lambda;
 }

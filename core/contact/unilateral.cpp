@@ -57,12 +57,14 @@ std::vector<ShapePair> shape_pairs(const Model& m) {
 }  // namespace
 
 UnilateralRows::UnilateralRows(const Model& m)
-    : m_(m), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), shape_bodies(m), shape_pairs(m)) {}
+    : m_(m), prescribed_(m.nv), meshes_(hulls(m)), broad_phase_(shapes(m, meshes_), shape_bodies(m), shape_pairs(m)) {}
 
 void UnilateralRows::find(const double* q, const Workspace<double>& at, double margin, std::vector<Unilateral>& to) {
   const std::size_t before = to.size();
   find_all(q, at, margin, to);
-  const auto held = [&](const Unilateral& u) { return u.source == Source::Contact && !can_open(u, at); };
+  const auto held = [&](const Unilateral& u) {
+    return u.source == Source::Contact ? !can_open(u, at) : prescribed_[m_.joint_limits[u.index].v] != 0;
+  };
   to.erase(std::remove_if(to.begin() + before, to.end(), held), to.end());
 }
 
@@ -73,6 +75,7 @@ bool UnilateralRows::can_open(const Unilateral& u, const Workspace<double>& at) 
     const Spatial<double> wrench{cross(arm, u.n), u.n};
     const double length = std::sqrt(dot(arm, arm));
     for (int j = m_.bodies[body].v; j < m_.bodies[body].v + m_.bodies[body].nv; ++j) {
+      if (prescribed_[j]) continue;
       const Spatial<double>& S = at.S[j];
       const double turn = std::sqrt(dot(S.angular, S.angular)), slide = std::sqrt(dot(S.linear, S.linear));
       if (std::fabs(dot(S, wrench)) > kHeld * (turn * length + slide) + kArm * turn) return true;

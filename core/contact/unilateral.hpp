@@ -49,6 +49,8 @@ class UnilateralRows {
  public:
   explicit UnilateralRows(const Model& m);
 
+  // Velocities that are given: limits of these, and contacts whose gap nothing else changes, push nothing.
+  void set_prescribed(const std::vector<char>& velocities) { prescribed_ = velocities; }
   bool has_contacts() const { return !m_.contact_pairs.empty(); }
   int rows(const Unilateral& u) const { return u.source == Unilateral::Source::Contact && friction(u) > 0 ? 3 : 1; }
 
@@ -90,6 +92,7 @@ class UnilateralRows {
                  double* J) const;
 
   const Model& m_;
+  std::vector<char> prescribed_;  // velocities
   std::vector<ConvexMesh> meshes_;
   BroadPhase broad_phase_;
   FeaturePairs found_;

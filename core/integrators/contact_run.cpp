@@ -36,6 +36,7 @@ ContactRun::ContactRun(const Model& m, std::unique_ptr<Run> free, bool located, 
 void ContactRun::set_prescribed(const std::vector<char>& velocities) {
   run_->set_prescribed(velocities);
   dynamics_.set_prescribed(velocities);
+  unilateral_.set_prescribed(velocities);
 }
 
 void ContactRun::reset(const double* q, const double* x, const double* rates) {

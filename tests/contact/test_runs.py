@@ -354,3 +354,21 @@ def test_strong_dampers_are_no_gain_of_energy(damping, order):
     )
     assert traj.substeps.sum() < 10
     assert np.diff(traj.energy).max() < 1e-3
+
+
+@pytest.mark.filterwarnings("error")
+def test_prescribed_motions_go_through_what_only_they_could_meet():
+    """A limit of a prescribed joint, and a floor under a prescribed piston; what hangs on it still meets the floor."""
+    m = st.Mechanism()
+    body = {"mass": 1.0, "inertia": (0.1,) * 3}
+    m.world.link("arm", st.Revolute("a", axis="y"), com=(0, 0, -0.5), **body)
+    piston = m.world.link("piston", st.Prismatic("z"), at=(3, 0, 1), **body)
+    piston.link("foot", st.Prismatic("foot"), at=(1, 0, 0), **body)
+    m.shapes += [st.Shape(frame, "sphere", 0.1) for frame in ("piston", "foot")]
+    m.shapes.append(st.Shape("world", "plane", (0, 0)))
+    m.add(st.JointLimit("a", upper=1.0), st.Contact("piston", "world"), st.Contact("foot", "world"))
+    motions = {"a": lambda t: 0.2 + 2 * t, "z": lambda t: -1.5 * t}
+    traj = st.simulate(m.build(), {"a": 0.2}, duration=1, dt=0.01, prescribed=motions)
+    np.testing.assert_allclose((traj["a"][-1], traj["z"][-1]), (2.2, -1.5), atol=1e-12)
+    assert traj.pose("foot")[:, 2, 3].min() > 0.1 - 1e-9
+    assert len(traj.impacts.t) == 1 and traj.pose("foot")[-1, 2, 3] == pytest.approx(0.1, abs=1e-9)
