@@ -17,8 +17,8 @@ SINGULAR = 1e-4  # relative size of directions in which constraints are as good 
 
 def no_solution(solver: str, residual: float, worst: str) -> str:
     """What is said of a step: how near the solver came, where that is known, and the coordinate or row that is worst."""
-    found = f"has no solution that {solver!r} finds"
-    return f"{found}: relative residual {residual:.3g}, worst in {worst!r}" if math.isfinite(residual) else found
+    near = f": relative residual {residual:.3g}" if math.isfinite(residual) else ""
+    return f"has no solution that {solver!r} finds{near}, worst in {worst!r}"
 
 
 def prescribed_leap(model: Model, prescribed: Prescribed, step: int, dt: float) -> str:
