@@ -20,7 +20,7 @@ double parabola_root(double g, double r, double c, double T) {
 
 }  // namespace
 
-bool ContactRun::fly(const Span& span) {
+bool ContactRun::step_free(const Span& span) {
   std::fill(change_.begin(), change_.end(), 0.0);
   return run_->step(span.t, span.h, BeforeImpulse(*span.forces, span.t, change_), span.motion);
 }
@@ -49,7 +49,7 @@ double ContactRun::find_impact(const Span& span, double from) {
   const auto after = [&](double time) {
     run_->go_back(start_);
     const Span part = span.part(0, time);
-    taken = time == 0 || (active_.empty() ? fly(part) : take(part, true));
+    taken = time == 0 || (active_.empty() ? step_free(part) : take(part, true));
     if (!taken) return Approach{};
     place(state().q.data(), end_);
     return nearest(met);

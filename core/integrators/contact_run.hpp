@@ -87,7 +87,7 @@ class ContactRun final : public Run {
   };
   Approach nearest(const std::vector<Unilateral>& parts);
   // The step of the other run, from `start_`, where nothing acts.
-  bool fly(const Span& span);
+  bool step_free(const Span& span);
   // From `start_`, to where the first of `met_` touches, after `from` at least; how long that takes, negative where
   // that is not found.
   double find_impact(const Span& span, double from);

@@ -286,22 +286,9 @@ def turntable(*, touches):
     rest = m.world.frame("rest", at=(0, 0, 0.12))
     table = m.world.link("table", st.Revolute("turn"), mass=2.0, com=(0.02, 0.01, 0.3), inertia=(0.02, 0.02, 0.03))
     frame = table.frame("ball", at=(0.08, 0, 0.31))
-    arm = table.link(
-        "arm",
-        st.Revolute("swing", axis="y"),
-        at=(0.08, 0, 0.31),
-        mass=1.0,
-        com=(0.2, 0.05, 0.1),
-        inertia=(0.02, 0.02, 0.01),
-    )
-    arm.link(
-        "tip",
-        st.Revolute("roll", axis="x"),
-        at=(0.2, 0, 0.1),
-        mass=1.0,
-        com=(0.02, 0.15, 0.1),
-        inertia=(0.02, 0.02, 0.01),
-    )
+    light = {"mass": 1.0, "inertia": (0.02, 0.02, 0.01)}
+    arm = table.link("arm", st.Revolute("swing", axis="y"), at=(0.08, 0, 0.31), com=(0.2, 0.05, 0.1), **light)
+    arm.link("tip", st.Revolute("roll", axis="x"), at=(0.2, 0, 0.1), com=(0.02, 0.15, 0.1), **light)
     drum, ball = st.Shape(rest.name, "cylinder", (0.08, 0.24)), st.Shape(frame.name, "sphere", 0.07)
     m.shapes += [drum, ball]
     if touches:

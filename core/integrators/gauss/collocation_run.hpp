@@ -48,7 +48,7 @@ class CollocationRun final : public Run {
     if (!damped_) return find_stages(t, h, forces);
     if (stiff_ || measured_ == 0) measure(forces);
     --measured_;
-    stiff_ = std::fabs(h) * newton_.fastest() > kStiff;
+    stiff_ = is_strong(t, h, forces);
     if (stiff_) velocity(slope_.data());
     const bool due = stiff_ && shorter_.are_due(h, state_.q.data(), slope_.data(), forces.inputs, newton_);
     if (!due && find_stages(t, h, forces)) return true;
@@ -58,7 +58,7 @@ class CollocationRun final : public Run {
     return find_stages(t, h, forces);
   }
 
-  bool is_strong(double, double h, const ForceSource&) override { return damped_ && h * newton_.fastest() > kStiff; }
+  bool is_strong(double, double h, const ForceSource&) override { return std::fabs(h) * newton_.fastest() > kStiff; }
   // v = M(q)⁻¹ p.
   void velocity(double* v) override { one_.velocity(state_.q.data(), state_.x.data(), v); }
   double unresolved_energy(double scale) override { return unresolved(scale); }

@@ -109,7 +109,7 @@ double StageNewton::turning(const double* q, const double* v, const double* inpu
   return row_sum_norm((C - matrices_->C) * matrices_->inverse);
 }
 
-double StageNewton::fastest() const { return row_sum_norm(matrices_->decay); }
+double StageNewton::fastest() const { return matrices_->decay.size() == 0 ? 0 : row_sum_norm(matrices_->decay); }
 
 std::vector<double> StageNewton::drag() const {
   std::vector<double> out(m_.nv);

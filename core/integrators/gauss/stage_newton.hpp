@@ -49,7 +49,7 @@ class StageNewton {
 
   // C and M⁻¹ at (q, v), in the axes of the charts' momenta.
   void measure(const double* q, const double* v, const double* inputs);
-  // A bound of the rates at which velocities decay [1/s].
+  // A bound of the rates at which velocities decay [1/s]; zero before they are measured.
   double fastest() const;
   // The same of the difference between C at (q, v) and C measured: of dampers whose directions turn.
   double turning(const double* q, const double* v, const double* inputs);
